@@ -6,8 +6,6 @@
 #include "runtime/api/api_priv.h"
 #include "sim/compiler/front/budget.h"
 
-enum { DEFAULT_TIMEOUT_S = 3600, DEFAULT_DEVICE_S = 10 };
-
 typedef struct {
     const vpu_context_options *o;
     arena *a;
@@ -65,20 +63,6 @@ vpu_status api_context_check(const vpu_context_options *o, vpu_error *err)
     return st;
 }
 
-static vpu_status load_machine(vpu_context *c, const vpu_context_options *o,
-                               vpu_error *err)
-{
-    vpu_status st = mach_desc_load(o->machine, c->arena, &c->desc, err);
-
-    for (size_t i = 0; i < o->n_settings && !st; i++)
-        st = mach_desc_set(&c->desc, c->arena,
-                           arena_strdup(c->arena, o->settings[i]), err);
-    if (!st && o->shaves > c->desc.num_shaves)
-        st = err_set(err, VPU_ERR_INVALID, "shaves %u: the machine has %llu",
-                     o->shaves, (unsigned long long)c->desc.num_shaves);
-    return st;
-}
-
 exec_options api_context_how(const vpu_context_options *o)
 {
     return (exec_options){.n_shaves = o->shaves,
@@ -92,14 +76,14 @@ exec_options api_context_how(const vpu_context_options *o)
                           .print_prefix = o->print_prefix,
                           .timeout_s = o->timeout > 0   ? o->timeout
                                        : o->timeout < 0 ? 0
-                                                        : DEFAULT_TIMEOUT_S};
+                                                        : BACKEND_HOST_SECONDS};
 }
 
 static uint64_t cycle_limit(const vpu_context *c, const vpu_context_options *o)
 {
     return o->max_cycles == UINT64_MAX ? 0
            : o->max_cycles             ? o->max_cycles
-                           : c->desc.clk_mhz * 1000000 * DEFAULT_DEVICE_S;
+                                       : backend_cycle_limit(&c->desc);
 }
 
 static child_limits compile_limits(const vpu_context_options *o)
@@ -177,7 +161,8 @@ static vpu_status make_context(void *user, vpu_error *err)
                            o->release);
     c->keep_conversions = o->keep_conversions;
     if (!st)
-        st = load_machine(c, o, err);
+        st = backend_machine(o->machine, o->settings, o->n_settings, o->shaves,
+                             c->arena, &c->desc, err);
     if (!st)
         set_up_backend(c, o);
     return st;

@@ -141,7 +141,7 @@ static int check_main(int argc, char **argv)
     int rc = parse(argc, argv, &o, a);
 
     if (!rc && run(&o, a, &found, &err))
-        rc = cli_fail_spelt(&err);
+        rc = cli_fail(&err);
     if (!rc && o.times)
         printf("seconds %.6f launches %.6f\n", vpu_findings_seconds(found),
                vpu_findings_launch_seconds(found));

@@ -88,10 +88,9 @@ void cli_put_shown(FILE *f, const char *text, size_t n);
  * reference. */
 void cli_put_json(json_t *j, int digits);
 
-/* "vpu: kind: message" to stderr; returns its exit status (stop.h). */
+/* "vpu: kind: message" to stderr, spelt as cli_spell does; returns its exit
+ * status (stop.h). */
 int cli_fail(const vpu_error *err);
-/* The same for an error of the library, its message spelt as cli_spell does. */
-int cli_fail_spelt(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 
 /* The text of `vpu NAME --help`. */

@@ -252,7 +252,7 @@ static int diff_main(int argc, char **argv)
     int rc = parse(argc, argv, &s.o, s.a);
 
     if (!rc && run(&s, &d, &err))
-        rc = cli_fail_spelt(&err);
+        rc = cli_fail(&err);
     if (!rc && (!vpu_diff_equal(d) || vpu_diff_too_slow(d)))
         rc = CLI_DIFFERS;
     vpu_diff_free(d);

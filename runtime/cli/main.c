@@ -272,28 +272,19 @@ void cli_spell(const char *text, str *out)
     str_puts(out, text);
 }
 
-int cli_fail_spelt(const vpu_error *err)
-{
-    vpu_error spelt = *err;
-    str text = {0};
-
-    cli_spell(err->msg, &text);
-    snprintf(spelt.msg, sizeof spelt.msg, "%s", str_text(&text));
-    str_free(&text);
-    return cli_fail(&spelt);
-}
-
 int cli_fail(const vpu_error *err)
 {
     const char *kind = stop_kind(err->code);
-    const char *text = err->msg[0] ? err->msg : err_status_text(err->code);
+    str text = {0};
 
+    cli_spell(err->msg[0] ? err->msg : err_status_text(err->code), &text);
     cli_progress_done();
     fflush(stdout); /* what kernels printed comes first */
-    if (kind || !is_diagnostic(text))
+    if (kind || !is_diagnostic(str_text(&text)))
         fprintf(stderr, "vpu: %s%s", kind ? kind : "", kind ? ": " : "");
-    cli_put_shown(stderr, text, strlen(text));
+    cli_put_shown(stderr, str_text(&text), text.n);
     fputs("\n", stderr);
+    str_free(&text);
     return err->code ? stop_status(err->code) : CLI_ERROR;
 }
 

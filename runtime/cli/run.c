@@ -166,7 +166,7 @@ int cli_run_main(int argc, char **argv)
         rc = cli_fail(&err);
     } else if (!rc) {
         if (run(&s, &err)) {
-            rc = cli_fail_spelt(&err);
+            rc = cli_fail(&err);
             cli_tell_hints();
         } else if (s.findings) {
             rc = CLI_DIFFERS;

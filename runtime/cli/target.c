@@ -10,16 +10,12 @@
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/store/kcache.h"
 
-/* Of the device's time, per launch: no layer takes that long, and an endless
- * loop gets there in about as much time of ours. */
-enum { DEFAULT_SECONDS = 10 };
-
 /* --- options ------------------------------------------------------------- */
 
 void target_init(target_options *o)
 {
     *o = (target_options){
-        .how.timeout_s = 3600,
+        .how.timeout_s = BACKEND_HOST_SECONDS,
         .batch = -1,
         .compile = budget_or_default(NULL),
         .stick = {.stop = &cli_stop, .sessions = &cli_sessions}};
@@ -251,19 +247,6 @@ int target_check(target_options *o, const cli_command *c, char *const *words,
 
 /* --- binding ------------------------------------------------------------- */
 
-static vpu_status load_machine(const target_options *o, arena *a,
-                               mach_desc *desc, vpu_error *err)
-{
-    vpu_status st = mach_desc_load(o->machine, a, desc, err);
-
-    for (uint32_t i = 0; i < o->sets.n && !st; i++)
-        st = mach_desc_set(desc, a, o->sets.items[i], err);
-    if (!st && o->how.n_shaves > desc->num_shaves)
-        st = err_set(err, VPU_ERR_INVALID, "--shaves %u: the machine has %llu",
-                     o->how.n_shaves, (unsigned long long)desc->num_shaves);
-    return st;
-}
-
 vpu_status target_check_params(const target_options *o, target *const *list,
                                uint32_t n, arena *a, vpu_error *err)
 {
@@ -316,7 +299,9 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
     const graph_layer_texts texts = target_texts(o);
-    vpu_status st = load_machine(o, a, &t->desc, err);
+    vpu_status st =
+        backend_machine(o->machine, (const char *const *)o->sets.items,
+                        o->sets.n, o->how.n_shaves, a, &t->desc, err);
 
     if (!st)
         st = graph_layer_bind(&texts, a, log, &t->layer, err);
@@ -448,8 +433,7 @@ vpu_status target_make_inputs(const target_options *o, const target *t,
 /* As given, or 10 s of the machine's clock; 0 = none. */
 static uint64_t cycle_limit(const target_options *o, const mach_desc *desc)
 {
-    return o->max_cycles_given ? o->how.max_cycles
-                               : desc->clk_mhz * 1000000 * DEFAULT_SECONDS;
+    return o->max_cycles_given ? o->how.max_cycles : backend_cycle_limit(desc);
 }
 
 backend_config target_backend(const target_options *o, const target *t)
