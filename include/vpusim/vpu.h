@@ -32,9 +32,10 @@
  * use objects of their parent.
  *
  * The library prints nothing, does not end the process and has no global state
- * that a caller could see. While a graph runs on the simulator, SIGSEGV and
- * SIGBUS have handlers of the library; what does not concern a kernel goes on
- * to those that were there before. Environment: XDG_CACHE_HOME and HOME say
+ * that a caller could see, but for code that a debugger is told about
+ * (vpu_context_options.debugger). While a graph runs on the simulator, SIGSEGV
+ * and SIGBUS have handlers of the library; what does not concern a kernel goes
+ * on to those that were there before. Environment: XDG_CACHE_HOME and HOME say
  * where compiled kernels are kept, TMPDIR where temporary files are, PATH where
  * clang-19 is, VPU_FONT_DIR where fonts for pictures are.
  *
@@ -122,7 +123,9 @@ typedef enum vpu_order {
 
 typedef enum vpu_log_level {
     VPU_LOG_WARNING = 1,
-    VPU_LOG_NOTE = 2
+    VPU_LOG_NOTE = 2,
+    VPU_LOG_HINT = 3 /* what nobody said, and what may be behind the error or
+                        the finding that is about to be returned */
 } vpu_log_level;
 
 typedef struct vpu_context_options {
@@ -167,9 +170,33 @@ typedef struct vpu_context_options {
     void (*log)(void *user, vpu_log_level level, const char *text);
     /* Output of kernels' printf, in the order of the work-groups. */
     void (*print)(void *user, const char *text, size_t n);
-    void *user;        /* for both */
+    void *user;        /* for these, and progress */
     const char *tuned; /* file of vpu_graph_tune or `vpu tune`: graphs take its
                           local sizes when they are finalized */
+    /* Of each process that compiles. */
+    double compile_timeout;  /* seconds of the processor's time; 0 = 60, below
+                                0 = no limit */
+    uint64_t compile_memory; /* bytes; 0 = 2 GiB, UINT64_MAX = no limit */
+    uint32_t exact_source;   /* 1: a recording is compared with only when
+                                kernels, work sizes and names are the recorded
+                                ones to the letter; 0: what differs is logged */
+    uint32_t print_prefix;   /* 1: "[group X,Y,Z item X,Y,Z] ", with the item's
+                                local id, in front of each line of printf */
+    uint32_t take_booted;    /* 1: a stick that is booted already, which another
+                                program may use, is taken, too */
+    /* Something long advances, a few times in each second: so many of `total`
+     * units ("work-groups") of a kernel or a file are done; total 0: not known.
+     * NULL = nobody asks. */
+    void (*progress)(void *user, const char *of, const char *units,
+                     uint64_t done, uint64_t total);
+    /* 1: kernels are code for a debugger (gdb) that is attached to this
+     * process: by source line, with their variables. It is told by gdb's
+     * interface for compilers, of which a process has one. Needs
+     * VPU_TIMING_NONE and the compiled engine; one thread is used. */
+    uint32_t debugger;
+    uint32_t stops; /* 1, with debugger: where the work-item of this global id
+                       begins */
+    uint32_t break_at[3];
 } vpu_context_options;
 
 #ifdef __cplusplus
@@ -192,7 +219,7 @@ typedef enum vpu_capability {
 /* options NULL: the simulator, all defaults. Devices are not looked at yet.
  *
  * VPU_ERR_INVALID  no backend of that name; a setting that the machine does not
- *                  have; more SHAVEs than it has
+ *                  have; more SHAVEs than it has; a debugger with time
  * VPU_ERR_IO, VPU_ERR_PARSE  of the machine description */
 VPU_EXPORT vpu_status vpu_context_create(vpu_context **out,
                                          const vpu_context_options *options,
@@ -202,6 +229,11 @@ VPU_EXPORT void vpu_context_free(vpu_context *context);
 VPU_EXPORT const char *vpu_context_backend(const vpu_context *context);
 /* Bits of vpu_capability. */
 VPU_EXPORT uint32_t vpu_context_capabilities(const vpu_context *context);
+/* For a program that a signal ends: from any thread, and from a signal handler.
+ * Sessions with sticks that the context has open end soon, with VPU_ERR_IO, and
+ * leave their stick reset; it opens no others then. How many there are; 0:
+ * none, and nothing was done. */
+VPU_EXPORT uint32_t vpu_context_interrupt(vpu_context *context);
 
 /* --- programs and kernels ------------------------------------------------- */
 
@@ -560,6 +592,12 @@ typedef struct vpu_layer_options {
     vpu_tensor *output;
     uint32_t virtual_output; /* 1: what is new between operations is
                                 VPU_ROLE_VIRTUAL; 0: VPU_ROLE_OUTPUT */
+    uint32_t batch_whole;    /* 1: a stage runs once on a stick as well; not
+                                with batch_by_item */
+    uint32_t any_layer;      /* 1: where the files have no `layer`, the only one
+                                there is is taken */
+    uint32_t any_params;     /* 1: a parameter that the binding does not look at
+                                is no error; vpu_operation_check_params tells */
 } vpu_layer_options;
 #define VPU_LAYER_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_layer_options)
 
@@ -572,6 +610,15 @@ typedef struct vpu_layer_options {
 VPU_EXPORT vpu_status vpu_graph_add_layer(vpu_graph *graph,
                                           const vpu_layer_options *options,
                                           vpu_operation **out, vpu_error *err);
+/* Does a layer's binding look at these parameters, "NAME=VALUE"? On a backend
+ * that looks at them itself (a plug-in) all are fine.
+ *
+ * VPU_ERR_INVALID  one that it does not look at (message: which, and one like
+ *                  it); no layer of a binding file */
+VPU_EXPORT vpu_status vpu_operation_check_params(const vpu_operation *operation,
+                                                 const char *const *params,
+                                                 size_t n_params,
+                                                 vpu_error *err);
 /* What is bound to the operation: of a layer its inputs and outputs, of a
  * kernel the tensors that it reads alone, and those it may write. NULL: there
  * are not so many. */
@@ -1049,6 +1096,15 @@ VPU_EXPORT vpu_status vpu_memory_group_address(vpu_memory_group *group,
                                                uint64_t key, uint32_t set,
                                                void **out, vpu_error *err);
 
+/* What timelines hold. */
+typedef enum vpu_trace_level {
+    VPU_TRACE_SUMMARY = 1, /* at most 256 merged slices per track */
+    VPU_TRACE_GROUPS = 2,  /* a slice per work-group phase and transfer */
+    VPU_TRACE_FULL = 3     /* and in it what each cycle went to (default) */
+} vpu_trace_level;
+
+#define VPU_MAX_REPEAT 64
+
 typedef struct vpu_run_options {
     size_t struct_size;
     const char *trace;      /* file for the timeline: Perfetto's format */
@@ -1057,19 +1113,63 @@ typedef struct vpu_run_options {
     uint32_t profile;       /* 1: cycles by source line, in vpu_result_json; on
                                the interpreter: the context needs
                                VPU_ENGINE_INTERPRETED */
+    uint32_t profile_lines; /* with profile: so many of them in vpu_result_text;
+                               0 = 20 */
+    const char *folded;     /* file for them as folded stacks, which need what
+                               profile needs */
+    const char *kanata;     /* file for one work-group in the pipeline, for the
+                               viewer Konata; VPU_ENGINE_INTERPRETED, too */
+    uint64_t kanata_group;  /* which one, in every launch that has it */
+    uint32_t kanata_bundles; /* at most so many bundles; 0 = 10000 */
+    uint32_t trace_level;    /* vpu_trace_level, 0 = default */
+    uint32_t trace_host;     /* 1: and a track of what the host did, in
+                                wall-clock time: such a timeline is never the
+                                same twice */
+    const char *output;      /* folder for all outputs, NAME.npy each, and
+                                report.json; made if it is not there */
+    uint32_t repeat; /* runs, at most VPU_MAX_REPEAT; 0 = 1. Files and figures
+                        are of the last one, but for seconds of the report,
+                        which are medians */
+    /* 1: a graph that is not finalized is on the way: when files are open, so
+     * that a run of minutes does not end in "permission denied", and before
+     * inputs are filled. Then a backend that has no timelines of single runs,
+     * but of sessions (a stick), writes one: the session ends with the run, and
+     * the graph is not finalized any more. */
+    uint32_t finalize;
+    /* When files are open and nothing is compiled yet: for what comes first, as
+     * a viewer beside the run, or vpu_graph_check. Its error ends the run. NULL
+     * = nothing. */
+    vpu_status (*opened)(void *user, vpu_graph *graph, vpu_error *err);
+    /* Writes the inputs, before each of the runs; its error ends them. NULL:
+     * they are written already. */
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user; /* for both */
 } vpu_run_options;
 #define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
 
-/* Runs all operations once, in the order they were added. options may be NULL,
- * and so may `out`, for those who want no figures.
+/* Before there is anything to run: can a context of those options give what
+ * these ask for? vpu_graph_run looks at the same.
  *
- * VPU_ERR_INVALID      not finalized; an input that was never written
+ * VPU_ERR_INVALID      no backend of that name; the engine or the timing is
+ *                      another one than these need (message: which)
+ * VPU_ERR_UNSUPPORTED  the backend does not offer it */
+VPU_EXPORT vpu_status vpu_run_options_check(const vpu_run_options *options,
+                                            const vpu_context_options *context,
+                                            vpu_error *err);
+/* Runs all operations once, or as often as the options say, in the order they
+ * were added. options may be NULL, and so may `out`, for those who want no
+ * figures.
+ *
+ * VPU_ERR_INVALID      not finalized; an input that was never written; no
+ *                      launch has the work-group for Kanata, or the work-item
+ *                      to stop at; more runs than VPU_MAX_REPEAT
  * VPU_ERR_FAULT        of a kernel (names kernel, work-group, line, buffer)
  * VPU_ERR_UNDEFINED    likewise
  * VPU_ERR_LIMIT        cycles, time or local memory
  * VPU_ERR_STOPPED      vpu_graph_cancel
  * VPU_ERR_UNSUPPORTED  a timeline or a profile that the backend does not offer
- * VPU_ERR_IO           the device, or a file */
+ * VPU_ERR_IO           the device, or a file
+ * else                 of vpu_graph_finalize and the callbacks */
 VPU_EXPORT vpu_status vpu_graph_run(vpu_graph *graph,
                                     const vpu_run_options *options,
                                     vpu_result **out, vpu_error *err);
@@ -1082,6 +1182,11 @@ VPU_EXPORT void vpu_result_free(vpu_result *result);
 VPU_EXPORT uint64_t vpu_result_cycles(const vpu_result *result);
 /* On the device; where it has no clock, on the host's. */
 VPU_EXPORT double vpu_result_seconds(const vpu_result *result);
+/* Runs that the result is of, and the seconds of all launches of one of them;
+ * 0: i is too large. */
+VPU_EXPORT uint32_t vpu_result_repetitions(const vpu_result *result);
+VPU_EXPORT double vpu_result_repetition_seconds(const vpu_result *result,
+                                                uint32_t i);
 /* Launches: those of the operations, with conversions between them. */
 VPU_EXPORT size_t vpu_result_launch_count(const vpu_result *result);
 VPU_EXPORT const char *vpu_result_launch_name(const vpu_result *result,
@@ -1222,17 +1327,33 @@ typedef struct vpu_findings vpu_findings;
 
 typedef struct vpu_check_options {
     size_t struct_size;
-    const char *checks;    /* as of `vpu check --checks`; NULL = "default" */
-    uint32_t max_findings; /* errors, and notes; 0 = 100 */
-    uint32_t orders;       /* 1: tries other orders of work-groups, too */
+    const char *checks;     /* as of `vpu check --checks`; NULL = "default" */
+    uint32_t max_findings;  /* errors, and notes; 0 = 100, UINT32_MAX = all */
+    uint32_t orders;        /* 1: tries other orders of work-groups, too */
+    uint32_t random_orders; /* so many random ones among them; 0 = 4 */
+    uint64_t seed;          /* of the first of those; 0 = 1 */
+    uint32_t strict_align;  /* 1: vectors at addresses that are no multiple of
+                               their size are errors, not notes */
+    const char *suppress;   /* file of findings that are known and do not count,
+                               lines CHECKER KERNEL FILE[:LINE]; NULL = none */
+    /* Writes the inputs, when kernels are compiled and before each time that
+     * they run; its error is the call's. NULL: they are written already. */
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user;
 } vpu_check_options;
 #define VPU_CHECK_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_check_options)
 
+/* Is the text a list of checkers, as vpu_check_options.checks has it?
+ *
+ * VPU_ERR_INVALID  it is none (message: which checkers there are) */
+VPU_EXPORT vpu_status vpu_checkers_check(const char *text, vpu_error *err);
 /* Looks at everything the kernels do with the inputs that are there. The
  * graph's outputs do not change. Findings are no error.
  *
- * VPU_ERR_INVALID      not finalized, an input never written, no such checker
- * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK */
+ * VPU_ERR_INVALID      as vpu_graph_finalize; an input never written; no such
+ *                      checker
+ * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK
+ * VPU_ERR_IO, VPU_ERR_PARSE  of the file `suppress` (message: which line) */
 VPU_EXPORT vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
                                       vpu_error *err);
@@ -1255,6 +1376,10 @@ VPU_EXPORT uint64_t vpu_findings_times(const vpu_findings *findings, size_t i);
 /* 1: a note, no error. */
 VPU_EXPORT uint32_t vpu_findings_is_note(const vpu_findings *findings,
                                          size_t i);
+/* Seconds of the host: of all, compiling included, and of the launches alone.
+ */
+VPU_EXPORT double vpu_findings_seconds(const vpu_findings *findings);
+VPU_EXPORT double vpu_findings_launch_seconds(const vpu_findings *findings);
 /* All of them, as `vpu check` prints them: text, JSON, SARIF. */
 VPU_EXPORT const char *vpu_findings_report(vpu_findings *findings);
 VPU_EXPORT const char *vpu_findings_json(vpu_findings *findings);
@@ -1273,18 +1398,33 @@ typedef struct vpu_diff_options {
     uint32_t outputs_only; /* 1: nothing between launches is compared */
     const char *heat_map;  /* file for a picture (PNG) of the first tensor that
                               differs */
+    double max_slowdown;   /* `graph` may take so many times the cycles of
+                              `reference`, in all and launch by launch; 0 = what
+                              a recording demands, else any number */
+    uint32_t slowdown_if_known; /* 1: that is looked at only where both sides
+                                   count cycles */
+    uint32_t no_groups; /* 1: elements that differ are not traced back to
+                           work-groups, which takes a run more */
+    uint32_t verbose;   /* 1: vpu_diff_text has figures of tensors that agree */
 } vpu_diff_options;
 #define VPU_DIFF_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_diff_options)
 
+/* Is the text a tolerance, as vpu_diff_options.tolerances has them?
+ *
+ * VPU_ERR_INVALID  it is none (message: what is wrong with it) */
+VPU_EXPORT vpu_status vpu_diff_check_tolerance(const char *text,
+                                               vpu_error *err);
 /* Runs both graphs, which have inputs and outputs of the same names and shapes,
- * with the inputs of `graph`, and compares: `reference` is what should be. Each
- * runs in its context; elements that differ are traced back to their
+ * with the inputs of `graph`, and compares: `reference` is what should be. An
+ * input that `graph` does not have gets what was written to the reference's.
+ * Each runs in its context; elements that differ are traced back to their
  * work-group. That they differ is no error.
  *
- * VPU_ERR_MISMATCH  inputs or outputs are others
- * VPU_ERR_INVALID   a tolerance; an input never written; no operations
- * VPU_ERR_UNSUPPORTED  one of them is at other shapes than it was made for
- * else              of the two backends, "a: " or "b: " in front */
+ * VPU_ERR_MISMATCH     inputs or outputs are others
+ * VPU_ERR_INVALID      a tolerance; an input never written; no operations
+ * VPU_ERR_UNSUPPORTED  max_slowdown, and a side counts no cycles; a function of
+ *                      the host; a graph at other shapes than it was made for
+ * else                 of the two backends, "a: " or "b: " in front */
 VPU_EXPORT vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
                                       vpu_graph *reference,
                                       const vpu_diff_options *options,
@@ -1294,10 +1434,15 @@ VPU_EXPORT void vpu_diff_free(vpu_diff *diff);
 VPU_EXPORT uint32_t vpu_diff_equal(const vpu_diff *diff);
 /* Elements beyond the tolerance, of all tensors compared. */
 VPU_EXPORT uint64_t vpu_diff_count(const vpu_diff *diff);
-/* One line; the whole report as `vpu diff` prints it; as JSON. */
+/* 1: `graph` takes more cycles than max_slowdown lets it, in all or in one of
+ * its launches. */
+VPU_EXPORT uint32_t vpu_diff_too_slow(const vpu_diff *diff);
+/* One line; the whole report as `vpu diff` prints it; as JSON; as a test suite
+ * of JUnit's. */
 VPU_EXPORT const char *vpu_diff_summary(const vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_text(vpu_diff *diff);
 VPU_EXPORT const char *vpu_diff_json(vpu_diff *diff);
+VPU_EXPORT const char *vpu_diff_junit(vpu_diff *diff);
 
 /* --- tuning --------------------------------------------------------------- */
 

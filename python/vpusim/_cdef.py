@@ -52,6 +52,7 @@ class LogLevel(enum.IntEnum):
 
     WARNING = 1
     NOTE = 2
+    HINT = 3
 
 
 class Capability(enum.IntFlag):
@@ -104,6 +105,14 @@ class Border(enum.IntEnum):
     CONSTANT = 3
 
 
+class TraceLevel(enum.IntEnum):
+    """`vpu_trace_level` of the header."""
+
+    SUMMARY = 1
+    GROUPS = 2
+    FULL = 3
+
+
 class TuneMode(enum.IntEnum):
     """`vpu_tune_mode` of the header."""
 
@@ -118,6 +127,7 @@ VERSION_MINOR = 1
 VERSION_PATCH = 0
 API_VERSION = 1
 MAX_RANK = 6
+MAX_REPEAT = 64
 
 DECLARATIONS = """\
 #define VPU_MAX_RANK 6
@@ -172,7 +182,8 @@ typedef enum vpu_order {
 } vpu_order;
 typedef enum vpu_log_level {
     VPU_LOG_WARNING = 1,
-    VPU_LOG_NOTE = 2
+    VPU_LOG_NOTE = 2,
+    VPU_LOG_HINT = 3
 } vpu_log_level;
 typedef struct vpu_context_options {
     size_t struct_size;
@@ -202,6 +213,16 @@ typedef struct vpu_context_options {
     void (*print)(void *user, const char *text, size_t n);
     void *user;
     const char *tuned;
+    double compile_timeout;
+    uint64_t compile_memory;
+    uint32_t exact_source;
+    uint32_t print_prefix;
+    uint32_t take_booted;
+    void (*progress)(void *user, const char *of, const char *units,
+                     uint64_t done, uint64_t total);
+    uint32_t debugger;
+    uint32_t stops;
+    uint32_t break_at[3];
 } vpu_context_options;
 typedef enum vpu_capability {
     VPU_CAN_COUNT_CYCLES = 1,
@@ -217,6 +238,7 @@ vpu_status vpu_context_create(vpu_context **out,
 void vpu_context_free(vpu_context *context);
 const char *vpu_context_backend(const vpu_context *context);
 uint32_t vpu_context_capabilities(const vpu_context *context);
+uint32_t vpu_context_interrupt(vpu_context *context);
 typedef struct vpu_program vpu_program;
 typedef struct vpu_kernel vpu_kernel;
 typedef struct vpu_program_options {
@@ -393,10 +415,17 @@ typedef struct vpu_layer_options {
     size_t n_inputs;
     vpu_tensor *output;
     uint32_t virtual_output;
+    uint32_t batch_whole;
+    uint32_t any_layer;
+    uint32_t any_params;
 } vpu_layer_options;
 vpu_status vpu_graph_add_layer(vpu_graph *graph,
                                           const vpu_layer_options *options,
                                           vpu_operation **out, vpu_error *err);
+vpu_status vpu_operation_check_params(const vpu_operation *operation,
+                                                 const char *const *params,
+                                                 size_t n_params,
+                                                 vpu_error *err);
 vpu_tensor *vpu_operation_input(vpu_operation *operation, size_t i);
 vpu_tensor *vpu_operation_output(vpu_operation *operation, size_t i);
 const char *vpu_operation_name(const vpu_operation *operation);
@@ -612,13 +641,34 @@ vpu_status vpu_memory_manager_give_back(vpu_memory_manager *manager,
 vpu_status vpu_memory_group_address(vpu_memory_group *group,
                                                uint64_t key, uint32_t set,
                                                void **out, vpu_error *err);
+typedef enum vpu_trace_level {
+    VPU_TRACE_SUMMARY = 1,
+    VPU_TRACE_GROUPS = 2,
+    VPU_TRACE_FULL = 3
+} vpu_trace_level;
 typedef struct vpu_run_options {
     size_t struct_size;
     const char *trace;
     const char *trace_json;
     const char *vcd;
     uint32_t profile;
+    uint32_t profile_lines;
+    const char *folded;
+    const char *kanata;
+    uint64_t kanata_group;
+    uint32_t kanata_bundles;
+    uint32_t trace_level;
+    uint32_t trace_host;
+    const char *output;
+    uint32_t repeat;
+    uint32_t finalize;
+    vpu_status (*opened)(void *user, vpu_graph *graph, vpu_error *err);
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user;
 } vpu_run_options;
+vpu_status vpu_run_options_check(const vpu_run_options *options,
+                                            const vpu_context_options *context,
+                                            vpu_error *err);
 vpu_status vpu_graph_run(vpu_graph *graph,
                                     const vpu_run_options *options,
                                     vpu_result **out, vpu_error *err);
@@ -626,6 +676,9 @@ void vpu_graph_cancel(vpu_graph *graph);
 void vpu_result_free(vpu_result *result);
 uint64_t vpu_result_cycles(const vpu_result *result);
 double vpu_result_seconds(const vpu_result *result);
+uint32_t vpu_result_repetitions(const vpu_result *result);
+double vpu_result_repetition_seconds(const vpu_result *result,
+                                                uint32_t i);
 size_t vpu_result_launch_count(const vpu_result *result);
 const char *vpu_result_launch_name(const vpu_result *result,
                                               size_t i);
@@ -680,7 +733,14 @@ typedef struct vpu_check_options {
     const char *checks;
     uint32_t max_findings;
     uint32_t orders;
+    uint32_t random_orders;
+    uint64_t seed;
+    uint32_t strict_align;
+    const char *suppress;
+    vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
+    void *user;
 } vpu_check_options;
+vpu_status vpu_checkers_check(const char *text, vpu_error *err);
 vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
                                       vpu_error *err);
@@ -699,6 +759,8 @@ uint32_t vpu_findings_line(const vpu_findings *findings, size_t i);
 uint64_t vpu_findings_times(const vpu_findings *findings, size_t i);
 uint32_t vpu_findings_is_note(const vpu_findings *findings,
                                          size_t i);
+double vpu_findings_seconds(const vpu_findings *findings);
+double vpu_findings_launch_seconds(const vpu_findings *findings);
 const char *vpu_findings_report(vpu_findings *findings);
 const char *vpu_findings_json(vpu_findings *findings);
 const char *vpu_findings_sarif(vpu_findings *findings);
@@ -709,7 +771,13 @@ typedef struct vpu_diff_options {
     size_t n_tolerances;
     uint32_t outputs_only;
     const char *heat_map;
+    double max_slowdown;
+    uint32_t slowdown_if_known;
+    uint32_t no_groups;
+    uint32_t verbose;
 } vpu_diff_options;
+vpu_status vpu_diff_check_tolerance(const char *text,
+                                               vpu_error *err);
 vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
                                       vpu_graph *reference,
                                       const vpu_diff_options *options,
@@ -717,9 +785,11 @@ vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
 void vpu_diff_free(vpu_diff *diff);
 uint32_t vpu_diff_equal(const vpu_diff *diff);
 uint64_t vpu_diff_count(const vpu_diff *diff);
+uint32_t vpu_diff_too_slow(const vpu_diff *diff);
 const char *vpu_diff_summary(const vpu_diff *diff);
 const char *vpu_diff_text(vpu_diff *diff);
 const char *vpu_diff_json(vpu_diff *diff);
+const char *vpu_diff_junit(vpu_diff *diff);
 typedef enum vpu_tune_mode {
     VPU_TUNE_RAPID = 1,
     VPU_TUNE_NORMAL = 2,

@@ -10,10 +10,14 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "include/vpusim/vpu.h"
 #include "runtime/backend/backend.h"
+#include "runtime/graph/bind.h"
 #include "runtime/graph/share.h"
+#include "runtime/report/kanata.h"
+#include "runtime/report/report.h"
 
 /* --- options -------------------------------------------------------------- */
 
@@ -55,20 +59,28 @@ struct vpu_context {
     const backend_ops *ops;
     const char *device; /* part of id */
     mach_desc desc;
+    sim_debug debug; /* used where cfg.debug is */
     child_limits compile;
     const char *tuned; /* file; NULL = none */
     backend_stick_options stick;
+    atomic_bool stop;    /* sessions with sticks are to end */
+    atomic_int sessions; /* those that are open */
     config_release release;
     bool keep_conversions;
     backend_config cfg; /* for graphs: all but what is a graph's own */
     log_sink log;
     void (*log_user)(void *user, vpu_log_level level, const char *text);
+    void (*progress)(void *user, const char *of, const char *units,
+                     uint64_t done, uint64_t total);
     void *user;
     pthread_mutex_t lock; /* of what follows */
     api_kind *kinds;      /* latest first */
     api_compiled *compiled;
 };
 
+/* context.c: engine, timing and order of options that are checked. */
+vpu_status api_context_check(const vpu_context_options *o, vpu_error *err);
+exec_options api_context_how(const vpu_context_options *o);
 /* kind.c */
 void api_kinds_free(vpu_context *c);
 /* NULL: there is none. Lives as long as the context. */
@@ -147,6 +159,8 @@ struct vpu_operation {
     bool *set;         /* of a kernel: by argument */
     vpu_window window; /* of a kernel: the largest one */
     bool in_part;      /* it runs on a smaller one that the caller chose */
+    const graph_request *request; /* of a layer; NULL: a kernel */
+    bool output_assumed;          /* a layer whose output nobody gave a shape */
     vpu_tensor **inputs, **outputs;
     size_t n_inputs, n_outputs, inputs_cap, outputs_cap;
     struct vpu_operation *next;
@@ -191,7 +205,9 @@ struct vpu_graph {
     api_host *hosts;
     size_t n_hosts, hosts_cap, graph_hosts_cap;
     backend_config cfg;
-    backend open; /* ops NULL: it is not */
+    graph_launch *planned; /* launches as they were before the plan to open it;
+                              NULL: there is none, or it is open */
+    backend open;          /* ops NULL: it is not */
     atomic_bool cancel;
     vpu_result *latest; /* which reads the figures of launches from the open
                            backend; NULL: none does */
@@ -290,13 +306,14 @@ vpu_graph *api_graph_keep(vpu_graph *g);
 /* result.c: what the latest result still reads from the backend becomes its
  * own, since the backend runs again or is closed. */
 void api_result_settle(vpu_graph *g);
-/* Of a run that has just ended: r is as backend_run left it. */
+/* Of a run that has just ended. */
 typedef struct {
     vpu_graph *graph;
-    const backend_result *results;
+    const backend_result *results; /* a row of launches for each repetition */
+    uint32_t repeat;
     const double *hosts; /* seconds of the functions of the host's */
     uint64_t copied;
-    bool profiled;
+    uint32_t profile_lines; /* 0: no profile */
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,
                              vpu_error *err);
@@ -322,6 +339,53 @@ vpu_window api_window_of(const graph_launch *l);
 void api_window_take(graph_launch *l, const vpu_window *w);
 /* VPU_ERR_UNSUPPORTED: the backend runs launches whole. */
 vpu_status api_needs_windows(const vpu_graph *g, vpu_error *err);
+/* hints.c: `what` is an error's message or a finding's text. Does it name the
+ * output of a layer? */
+bool api_graph_names_output(const vpu_graph *g, const char *what);
+/* Tells the context's log what nobody said about the layer, if that may be
+ * behind it. */
+void api_graph_hint(const vpu_graph *g, const char *what);
+
+/* run_files.c: what a run writes beside its tensors, and when the host did
+ * what. */
+typedef struct {
+    const char *name;
+    uint64_t begin, end; /* ns; end 0: it lasts */
+} api_work;
+typedef struct {
+    vpu_graph *graph;
+    const vpu_run_options *options;
+    trc_writer *trace;
+    bool traced; /* the open backend has it */
+    file_out folded, kanata_file;
+    kanata *kanata;
+    const exec_observer *observer; /* the kanata's */
+    api_work *work; /* malloc'ed; none unless it is to be in the timeline */
+    uint32_t n_work;
+} api_run_files;
+/* What looks into a run, and needs more than a plain one: refused before any
+ * work, as vpu_run_options_check does. */
+vpu_status api_run_files_ask(const vpu_run_options *o, const char *id,
+                             const backend_ops *ops, const exec_options *how,
+                             vpu_error *err);
+/* Opened: of a graph that is planned, or open.
+ *
+ * VPU_ERR_INVALID      no launch has the work-group for Kanata
+ * VPU_ERR_UNSUPPORTED  the backend has no timelines of single runs
+ * VPU_ERR_IO           a file */
+vpu_status api_run_files_open(api_run_files *f, vpu_error *err);
+/* What the host does from now on; NULL: nothing more. */
+void api_run_files_work(api_run_files *f, const char *what);
+/* The run that follows is the one that timeline and pipeline are of. */
+void api_run_files_observe(api_run_files *f);
+/* After the runs: outputs, report, stacks and pipeline. Errors of files. */
+vpu_status api_run_files_save(api_run_files *f, vpu_result *r, vpu_error *err);
+/* The backend does not see them any more. */
+void api_run_files_detach(api_run_files *f);
+/* The timeline into its file, or, after the error st, nothing of all. */
+vpu_status api_run_files_close(api_run_files *f, vpu_status st, vpu_error *err);
+/* result.c: where its report comes from, while its graph is open. */
+report_source api_result_source(const vpu_result *r);
 
 /* tune.c: the sizes of the context's file, if it has one, for the graph's
  * launches. Errors of tune_file_read and tune_apply. */

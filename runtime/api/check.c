@@ -1,7 +1,7 @@
 /* Graphs under the checkers. */
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
-#include "runtime/check/layer.h"
+#include "runtime/check/suppress.h"
 
 enum { MOST_FINDINGS = 100, RANDOM_ORDERS = 4 };
 
@@ -19,26 +19,61 @@ typedef struct {
     vpu_findings *made;
 } checking;
 
+/* Contents of the inputs, which the caller writes again for each run, or has
+ * written. */
+static vpu_status fill(void *user, const backend *b, vpu_error *err)
+{
+    const checking *c = user;
+    vpu_status st = c->o->fill ? c->o->fill(c->o->user, c->g, err) : VPU_OK;
+
+    if (!st)
+        st = api_graph_check_inputs(c->g, err);
+    return st ? st : api_graph_fill(c->g, b, err);
+}
+
+/* What nobody said, if it is behind a finding. */
+static void hint(const checking *c)
+{
+    const layer_check_report *r = &c->made->report;
+
+    for (uint32_t i = 0; i < r->n_findings; i++)
+        if (api_graph_names_output(c->g, r->findings[i].text)) {
+            api_graph_hint(c->g, r->findings[i].text);
+            return;
+        }
+}
+
 static vpu_status check_graph(void *user, vpu_error *err)
 {
     checking *c = user;
     vpu_graph *g = c->g;
     const vpu_check_options *o = c->o;
-    layer_check_config cfg = {.run = api_graph_config(g),
-                              .max_findings = o->max_findings ? o->max_findings
-                                                              : MOST_FINDINGS,
-                              .orders = o->orders,
-                              .n_random = RANDOM_ORDERS,
-                              .seed = 1,
-                              .fill = api_graph_fill,
-                              .fill_user = g};
+    layer_check_suppressions *known = NULL;
+    layer_check_config cfg = {
+        .run = api_graph_config(g),
+        .max_findings = o->max_findings ? o->max_findings : MOST_FINDINGS,
+        .orders = o->orders,
+        .n_random = o->random_orders ? o->random_orders : RANDOM_ORDERS,
+        .seed = o->seed ? o->seed : 1,
+        .strict = o->strict_align ? CHECK_BIT(CHECK_ALIGN) : 0,
+        .fill = fill,
+        .fill_user = c};
     vpu_status st;
 
+    cfg.run.device = "";  /* of the simulator's own */
+    cfg.run.debug = NULL; /* their code is another one */
     c->a = arena_create(0);
     c->made = arena_new(c->a, vpu_findings);
     c->made->arena = c->a;
     st = check_set_parse(o->checks ? o->checks : "default", &cfg.enabled, err);
-    return st ? st : layer_check(&cfg, &g->g, c->a, &c->made->report, err);
+    if (!st && o->suppress)
+        st = layer_check_suppressions_read(o->suppress, c->a, &known, err);
+    cfg.suppressions = known;
+    if (!st)
+        st = layer_check(&cfg, &g->g, c->a, &c->made->report, err);
+    if (!st)
+        hint(c);
+    return st;
 }
 
 vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *self,
@@ -62,7 +97,7 @@ vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *self,
     if (!st)
         st = api_hosts_refuse(
             self, "checkers would not see what it does to memory", err);
-    if (!st)
+    if (!st && !o.fill)
         st = api_graph_check_inputs(self, err);
     if (!st)
         st = oom_guard(check_graph, &c, err);
@@ -152,6 +187,16 @@ uint32_t vpu_findings_is_note(const vpu_findings *findings, size_t i)
     return x && x->note;
 }
 
+double vpu_findings_seconds(const vpu_findings *findings)
+{
+    return findings ? findings->report.seconds : 0;
+}
+
+double vpu_findings_launch_seconds(const vpu_findings *findings)
+{
+    return findings ? findings->report.run_s : 0;
+}
+
 /* --- all of them ---------------------------------------------------------- */
 
 static vpu_status print_all(void *user, vpu_error *err)
@@ -188,4 +233,12 @@ const char *vpu_findings_json(vpu_findings *findings)
 const char *vpu_findings_sarif(vpu_findings *findings)
 {
     return is_printed(findings) ? findings->sarif : NULL;
+}
+
+vpu_status vpu_checkers_check(const char *text, vpu_error *err)
+{
+    check_set set;
+    vpu_status st = api_need(text, "text", err);
+
+    return st ? st : check_set_parse(text, &set, err);
 }

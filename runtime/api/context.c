@@ -6,8 +6,6 @@
 #include "runtime/api/api_priv.h"
 #include "sim/compiler/front/budget.h"
 
-enum { DEFAULT_TIMEOUT_S = 3600, DEFAULT_DEVICE_S = 10 };
-
 typedef struct {
     const vpu_context_options *o;
     arena *a;
@@ -18,8 +16,17 @@ static void tell(void *user, log_level level, const char *text)
 {
     const vpu_context *c = user;
 
-    c->log_user(c->user, level == LOG_WARNING ? VPU_LOG_WARNING : VPU_LOG_NOTE,
-                text);
+    if (c->log_user)
+        c->log_user(c->user,
+                    level == LOG_WARNING ? VPU_LOG_WARNING : VPU_LOG_NOTE,
+                    text);
+}
+
+static void advance(void *user, const log_step *step)
+{
+    const vpu_context *c = user;
+
+    c->progress(c->user, step->of, step->units, step->done, step->total);
 }
 
 /* Each number of the options as an internal enum counts it: from 0, which is
@@ -29,7 +36,7 @@ static uint32_t or_first(uint32_t value)
     return value ? value - 1 : 0;
 }
 
-static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
+vpu_status api_context_check(const vpu_context_options *o, vpu_error *err)
 {
     vpu_status st =
         api_check_enum(o->engine, VPU_ENGINE_INTERPRETED, "engine", err);
@@ -38,8 +45,17 @@ static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
         st = api_check_enum(o->timing, VPU_TIMING_NONE, "timing", err);
     if (!st)
         st = api_check_enum(o->order, VPU_ORDER_RANDOM, "order", err);
-    if (!st && isnan(o->timeout))
-        st = err_set(err, VPU_ERR_INVALID, "timeout is no number");
+    if (!st && o->debugger &&
+        (o->timing != VPU_TIMING_NONE || o->engine == VPU_ENGINE_INTERPRETED))
+        st = err_set(err, VPU_ERR_INVALID,
+                     "debugger: code for one has no time and is no program of "
+                     "a SHAVE's; timing VPU_TIMING_NONE, engine "
+                     "VPU_ENGINE_COMPILED");
+    if (!st && o->stops && !o->debugger)
+        st = err_set(err, VPU_ERR_INVALID, "stops: there is no debugger");
+    if (!st && (isnan(o->timeout) || isnan(o->compile_timeout)))
+        st = err_set(err, VPU_ERR_INVALID, "%s is no number",
+                     isnan(o->timeout) ? "timeout" : "compile_timeout");
     if (!st && o->n_settings)
         st = api_need(o->settings, "settings", err);
     if (!st && o->n_build_options)
@@ -47,53 +63,58 @@ static vpu_status check_options(const vpu_context_options *o, vpu_error *err)
     return st;
 }
 
-static vpu_status load_machine(vpu_context *c, const vpu_context_options *o,
-                               vpu_error *err)
+exec_options api_context_how(const vpu_context_options *o)
 {
-    vpu_status st = mach_desc_load(o->machine, c->arena, &c->desc, err);
-
-    for (size_t i = 0; i < o->n_settings && !st; i++)
-        st = mach_desc_set(&c->desc, c->arena,
-                           arena_strdup(c->arena, o->settings[i]), err);
-    if (!st && o->shaves > c->desc.num_shaves)
-        st = err_set(err, VPU_ERR_INVALID, "shaves is %u: the machine has %llu",
-                     o->shaves, (unsigned long long)c->desc.num_shaves);
-    return st;
+    return (exec_options){.n_shaves = o->shaves,
+                          .n_threads = o->debugger ? 1 : o->threads,
+                          .engine = (exec_engine)or_first(o->engine),
+                          .timing = (exec_timing)or_first(o->timing),
+                          .order = (exec_order)or_first(o->order),
+                          .seed = o->seed,
+                          .overruns = o->allow_overruns ? EXEC_OVERRUN_NOTE
+                                                        : EXEC_OVERRUN_FAULT,
+                          .print_prefix = o->print_prefix,
+                          .timeout_s = o->timeout > 0   ? o->timeout
+                                       : o->timeout < 0 ? 0
+                                                        : BACKEND_HOST_SECONDS};
 }
 
-static exec_options how_of(const vpu_context *c, const vpu_context_options *o)
+static uint64_t cycle_limit(const vpu_context *c, const vpu_context_options *o)
 {
-    exec_options how = {.n_shaves = o->shaves,
-                        .n_threads = o->threads,
-                        .engine = (exec_engine)or_first(o->engine),
-                        .timing = (exec_timing)or_first(o->timing),
-                        .order = (exec_order)or_first(o->order),
-                        .seed = o->seed,
-                        .overruns = o->allow_overruns ? EXEC_OVERRUN_NOTE
-                                                      : EXEC_OVERRUN_FAULT,
-                        .timeout_s = o->timeout > 0   ? o->timeout
-                                     : o->timeout < 0 ? 0
-                                                      : DEFAULT_TIMEOUT_S};
+    return o->max_cycles == UINT64_MAX ? 0
+           : o->max_cycles             ? o->max_cycles
+                                       : backend_cycle_limit(&c->desc);
+}
 
-    how.max_cycles = o->max_cycles == UINT64_MAX ? 0
-                     : o->max_cycles
-                         ? o->max_cycles
-                         : c->desc.clk_mhz * 1000000 * DEFAULT_DEVICE_S;
-    return how;
+static child_limits compile_limits(const vpu_context_options *o)
+{
+    child_limits l = budget_or_default(NULL);
+
+    if (o->compile_timeout)
+        l.seconds = o->compile_timeout > 0 ? o->compile_timeout : 0;
+    if (o->compile_memory)
+        l.bytes = o->compile_memory == UINT64_MAX ? 0 : o->compile_memory;
+    return l;
 }
 
 static void set_up_backend(vpu_context *c, const vpu_context_options *o)
 {
     arena *a = c->arena;
 
-    c->compile = budget_or_default(NULL);
+    c->compile = compile_limits(o);
     c->tuned = arena_strdup(a, o->tuned);
     c->stick = (backend_stick_options){.firmware = arena_strdup(a, o->firmware),
                                        .layout = arena_strdup(a, o->xlink),
                                        .log = arena_strdup(a, o->xlink_log),
                                        .release = c->release,
+                                       .take_booted = o->take_booted,
+                                       .stop = &c->stop,
+                                       .sessions = &c->sessions,
                                        .n_shaves = o->shaves};
-    c->log = (log_sink){.line = tell, .user = c};
+    c->debug.stop = o->stops;
+    memcpy(c->debug.at, o->break_at, sizeof c->debug.at);
+    c->log = (log_sink){
+        .line = tell, .progress = o->progress ? advance : NULL, .user = c};
     c->cfg = (backend_config){
         .device = c->device,
         .source_dir = arena_strdup(a, o->source_dir),
@@ -102,12 +123,15 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
                     .n_options = (uint32_t)o->n_build_options,
                     .no_cache = o->no_cache,
                     .limits = &c->compile},
-        .how = how_of(c, o),
+        .how = api_context_how(o),
         .desc = &c->desc,
-        .log = o->log ? &c->log : NULL,
+        .exact_source = o->exact_source,
+        .debug = o->debugger ? &c->debug : NULL,
+        .log = o->log || o->progress ? &c->log : NULL,
         .print = o->print,
         .print_user = o->user,
         .stick = &c->stick};
+    c->cfg.how.max_cycles = cycle_limit(c, o);
 }
 
 static vpu_status make_context(void *user, vpu_error *err)
@@ -120,10 +144,13 @@ static vpu_status make_context(void *user, vpu_error *err)
     m->a = arena_create(0);
     m->made = c = arena_new(m->a, vpu_context);
     atomic_init(&c->refs, 1);
+    atomic_init(&c->stop, false);
+    atomic_init(&c->sessions, 0);
     c->arena = m->a;
     pthread_mutex_init(&c->lock, NULL);
     c->id = arena_strdup(m->a, o->backend ? o->backend : "sim");
     c->log_user = o->log;
+    c->progress = o->progress;
     c->user = o->user;
     st = backend_find(c->id, &c->ops, &c->device, err);
     if (!st && o->release)
@@ -134,7 +161,8 @@ static vpu_status make_context(void *user, vpu_error *err)
                            o->release);
     c->keep_conversions = o->keep_conversions;
     if (!st)
-        st = load_machine(c, o, err);
+        st = backend_machine(o->machine, o->settings, o->n_settings, o->shaves,
+                             c->arena, &c->desc, err);
     if (!st)
         set_up_backend(c, o);
     return st;
@@ -153,7 +181,7 @@ vpu_status vpu_context_create(vpu_context **out,
     *out = NULL;
     st = api_take_options(&o, sizeof o, options, "vpu_context_options", err);
     if (!st)
-        st = check_options(&o, err);
+        st = api_context_check(&o, err);
     if (!st)
         st = oom_guard(make_context, &m, err);
     if (st)
@@ -199,4 +227,13 @@ uint32_t vpu_context_capabilities(const vpu_context *context)
         if (extras & rows[i].extras)
             can |= rows[i].can;
     return can;
+}
+
+uint32_t vpu_context_interrupt(vpu_context *context)
+{
+    int open = context ? atomic_load(&context->sessions) : 0;
+
+    if (open > 0)
+        atomic_store(&context->stop, true);
+    return open > 0 ? (uint32_t)open : 0;
 }

@@ -1,4 +1,5 @@
 /* Two graphs compared. */
+#include <math.h>
 #include <string.h>
 
 #include "base/oom.h"
@@ -11,7 +12,8 @@ struct vpu_diff {
     graph apart[2]; /* theirs, in which nothing shares memory: what the report
                        is of */
     diff_report report;
-    const char *text, *json; /* NULL: not made yet */
+    bool verbose;
+    const char *text, *json, *junit; /* NULL: not made yet */
 };
 
 typedef struct {
@@ -41,25 +43,26 @@ static void *contents_for(const comparing *c, const vpu_tensor *from,
 }
 
 /* For each buffer of the second graph, the contents of the graph's input of
- * that name.
- */
+ * that name, or, where it has none such, of its own. What does not fit is told
+ * when the two are paired. */
 static vpu_status pair_inputs(const comparing *c, void **inputs, vpu_error *err)
 {
     const vpu_graph *b = c->graphs[1];
 
     for (uint32_t i = 0; i < b->g.n_buffers; i++) {
         const graph_buffer *x = &b->g.buffers[i];
-        const vpu_tensor *t;
+        const vpu_tensor *t, *own = b->tensors[i];
 
         if (x->role != GRAPH_INPUT)
             continue;
         t = vpu_graph_tensor_named(c->graphs[0], x->name);
         if (!t || t->role != VPU_ROLE_INPUT || t->bytes != b->tensors[i]->bytes)
+            t = own->written ? own : NULL;
+        if (!t)
             return err_set(err, VPU_ERR_MISMATCH,
                            "the reference has an input %s of %llu bytes, the "
-                           "graph has %s",
-                           x->name, (unsigned long long)b->tensors[i]->bytes,
-                           t ? "another tensor of that name" : "none");
+                           "graph has none like it, and it was never written",
+                           x->name, (unsigned long long)b->tensors[i]->bytes);
         inputs[i] = contents_for(c, t, b->tensors[i]);
     }
     return VPU_OK;
@@ -80,6 +83,7 @@ static vpu_status make_sides(comparing *c, diff_side sides[2], vpu_error *err)
                 return st;
         }
         c->cfg[k] = api_graph_config(g);
+        c->cfg[k].debug = NULL;
         c->made->apart[k] = g->g;
         c->made->apart[k].shared_bytes = 0;
         sides[k] = (diff_side){.id = g->context->id,
@@ -102,6 +106,7 @@ static vpu_status compare_graphs(void *user, vpu_error *err)
     c->a = arena_create(0);
     c->made = arena_new(c->a, vpu_diff);
     c->made->arena = c->a;
+    c->made->verbose = o->verbose;
     rules = arena_array(c->a, diff_rule, o->n_tolerances + 1);
     for (size_t i = 0; i < o->n_tolerances && !st; i++)
         st = diff_rule_parse(o->tolerances[i], c->a, &rules[i], err);
@@ -111,7 +116,11 @@ static vpu_status compare_graphs(void *user, vpu_error *err)
         const diff_config cfg = {.rules = rules,
                                  .n_rules = (uint32_t)o->n_tolerances,
                                  .outputs_only = o->outputs_only,
-                                 .heat_map = o->heat_map};
+                                 .no_groups = o->no_groups,
+                                 .max_slowdown = o->max_slowdown,
+                                 .slowdown_if_known = o->slowdown_if_known,
+                                 .heat_map = o->heat_map,
+                                 .run = &c->cfg[0]};
 
         st = diff_run(sides, &cfg, c->a, &c->made->report, err);
     }
@@ -148,6 +157,9 @@ vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *self,
                               "a comparison runs kernels alone: compare the "
                               "parts before and behind it",
                               err);
+    if (!st && (isnan(o.max_slowdown) || o.max_slowdown < 0))
+        st =
+            err_set(err, VPU_ERR_INVALID, "max_slowdown is %g", o.max_slowdown);
     if (!st)
         st = api_graph_check_inputs(self, err);
     if (!st)
@@ -179,6 +191,11 @@ uint32_t vpu_diff_equal(const vpu_diff *diff)
     return diff && diff->report.equal;
 }
 
+uint32_t vpu_diff_too_slow(const vpu_diff *diff)
+{
+    return diff && diff->report.too_slow;
+}
+
 uint64_t vpu_diff_count(const vpu_diff *diff)
 {
     uint64_t n = 0;
@@ -193,27 +210,56 @@ const char *vpu_diff_summary(const vpu_diff *diff)
     return diff ? diff->report.summary : NULL;
 }
 
-static vpu_status print_both(void *user, vpu_error *err)
+static vpu_status print_all(void *user, vpu_error *err)
 {
     vpu_diff *d = user;
-    str text = {.arena = d->arena}, json = {.arena = d->arena};
+    str text = {.arena = d->arena}, json = text, junit = text;
 
     (void)err;
-    diff_report_text(&d->report, false, &text);
+    diff_report_text(&d->report, d->verbose, &text);
     diff_report_json(&d->report, &json);
+    diff_report_junit(&d->report, &junit);
     d->json = str_text(&json);
+    d->junit = str_text(&junit);
     d->text = str_text(&text);
     return VPU_OK;
 }
 
+static bool is_printed(vpu_diff *d)
+{
+    return d && (d->text || !oom_guard(print_all, d, NULL));
+}
+
 const char *vpu_diff_text(vpu_diff *diff)
 {
-    return diff && (diff->text || !oom_guard(print_both, diff, NULL))
-               ? diff->text
-               : NULL;
+    return is_printed(diff) ? diff->text : NULL;
 }
 
 const char *vpu_diff_json(vpu_diff *diff)
 {
-    return vpu_diff_text(diff) ? diff->json : NULL;
+    return is_printed(diff) ? diff->json : NULL;
+}
+
+const char *vpu_diff_junit(vpu_diff *diff)
+{
+    return is_printed(diff) ? diff->junit : NULL;
+}
+
+/* --- tolerances ----------------------------------------------------------- */
+
+static vpu_status parse_tolerance(void *user, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    diff_rule rule;
+    vpu_status st = diff_rule_parse(user, a, &rule, err);
+
+    arena_destroy(a);
+    return st;
+}
+
+vpu_status vpu_diff_check_tolerance(const char *text, vpu_error *err)
+{
+    vpu_status st = api_need(text, "text", err);
+
+    return st ? st : oom_guard(parse_tolerance, (void *)(uintptr_t)text, err);
 }

@@ -155,7 +155,10 @@ static vpu_status follow(flow *f, const char *name, const graph_arg *args,
     for (uint32_t k = 0; k < n; k++) {
         const graph_arg *x = &args[k];
 
-        if (x->kind == GRAPH_ARG_BUFFER && !x->written && !is_written(f, x))
+        /* What passes between the stages of one layer is the binding's
+         * business; checkers look at it. */
+        if (x->kind == GRAPH_ARG_BUFFER && !x->written &&
+            f->g->tensors[x->buffer] && !is_written(f, x))
             return err_set(err, VPU_ERR_INVALID,
                            "%s reads tensor %s, which nothing has written yet: "
                            "operations run in the order they were added",

@@ -8,8 +8,8 @@
 typedef struct {
     vpu_graph *g;
     const vpu_layer_options *o;
-    graph_layer bound;
-    uint32_t *buffer; /* of the graph, for each of the layer's */
+    graph_layer *bound; /* of the operation */
+    uint32_t *buffer;   /* of the graph, for each of the layer's */
     vpu_operation *made;
 } adding;
 
@@ -50,6 +50,7 @@ static vpu_status texts_of(const adding *x, graph_layer_texts *t,
     *t = (graph_layer_texts){
         .bindings = copy_texts(a, o->bindings, o->n_bindings),
         .type = arena_strdup(a, o->layer),
+        .only_type = o->any_layer,
         .number = o->number,
         .shapes = copy_texts(a, o->shapes, o->n_shapes),
         .more_shapes = more,
@@ -59,9 +60,10 @@ static vpu_status texts_of(const adding *x, graph_layer_texts *t,
         .model = arena_strdup(a, o->model),
         .at = arena_strdup(a, o->at),
         .release = x->g->context->release,
-        .batch = o->batch_by_item || x->g->context->ops->stick
-                     ? GRAPH_BATCH_DEVICE
-                     : GRAPH_BATCH_WHOLE};
+        .batch =
+            o->batch_by_item || (x->g->context->ops->stick && !o->batch_whole)
+                ? GRAPH_BATCH_DEVICE
+                : GRAPH_BATCH_WHOLE};
     for (size_t i = 0; i < o->n_inputs && !st; i++)
         if (o->inputs[i])
             st = shape_of(o->inputs[i], false, (uint32_t)i,
@@ -97,7 +99,7 @@ static vpu_status take_given(const adding *x, const graph_buffer *b,
         return VPU_OK;
     return err_set(err, VPU_ERR_MISMATCH,
                    "%s of layer %s is %s, but tensor %s is %s", b->name,
-                   x->bound.graph->layer, tensor_desc_text(a, &b->desc),
+                   x->bound->graph->layer, tensor_desc_text(a, &b->desc),
                    t->name, tensor_desc_text(a, has));
 }
 
@@ -112,7 +114,7 @@ static uint32_t role_of(const adding *x, const graph_buffer *b)
 
 static void add_new(adding *x, uint32_t i)
 {
-    const graph_buffer *b = &x->bound.graph->buffers[i];
+    const graph_buffer *b = &x->bound->graph->buffers[i];
     api_new_tensor n = {.name = b->name,
                         .of = x->made->name,
                         .label = b->label,
@@ -127,7 +129,7 @@ static void add_new(adding *x, uint32_t i)
 
 static vpu_status add_buffers(adding *x, vpu_error *err)
 {
-    const graph *lg = x->bound.graph;
+    const graph *lg = x->bound->graph;
     vpu_status st = VPU_OK;
 
     x->buffer = arena_array(x->g->arena, uint32_t, lg->n_buffers + 1);
@@ -152,7 +154,7 @@ static vpu_status add_buffers(adding *x, vpu_error *err)
 
 static void add_launches(const adding *x)
 {
-    const graph *lg = x->bound.graph;
+    const graph *lg = x->bound->graph;
     arena *a = x->g->arena;
 
     for (uint32_t i = 0; i < lg->n_launches; i++) {
@@ -170,16 +172,34 @@ static void add_launches(const adding *x)
 
 static void describe(const adding *x)
 {
-    const graph *lg = x->bound.graph;
+    const graph *lg = x->bound->graph;
     graph *g = &x->g->g;
 
     api_graph_describe(x->g, lg->layer, lg->type);
     g->form = x->g->n_operations == 1 ? lg->form : g->form;
-    for (uint32_t i = 0; i < x->bound.n_params; i++)
+    for (uint32_t i = 0; i < x->bound->n_params; i++)
         *arena_append(x->g->arena, x->g->params, x->g->n_params,
-                      x->g->params_cap) = x->bound.params[i];
+                      x->g->params_cap) = x->bound->params[i];
     g->batch = lg->batch > g->batch ? lg->batch : g->batch;
     g->by_item |= lg->by_item;
+}
+
+/* A plug-in looks at parameters itself. */
+static vpu_status check_params(const vpu_graph *g, const graph_request *r,
+                               vpu_error *err)
+{
+    return backend_extras(g->context->ops) & BACKEND_PARAMS
+               ? VPU_OK
+               : graph_check_params(r, g->arena, err);
+}
+
+/* Did anybody say what the output is like? */
+static bool output_given(const vpu_layer_options *o)
+{
+    for (size_t i = 0; i < o->n_shapes; i++)
+        if (!strncmp(o->shapes[i], "out", 3))
+            return true;
+    return o->model || o->output;
 }
 
 static vpu_status add_layer(void *user, vpu_error *err)
@@ -188,21 +208,23 @@ static vpu_status add_layer(void *user, vpu_error *err)
     graph_layer_texts texts;
     vpu_status st = texts_of(x, &texts, err);
 
+    x->bound = arena_new(x->g->arena, graph_layer);
     if (!st)
         st = graph_layer_bind(&texts, x->g->arena, x->g->context->cfg.log,
-                              &x->bound, err);
-    /* A plug-in looks at parameters itself. */
-    if (!st && !(backend_extras(x->g->context->ops) & BACKEND_PARAMS))
-        st = graph_check_params(&x->bound.request, x->g->arena, err);
+                              x->bound, err);
+    if (!st && !x->o->any_params)
+        st = check_params(x->g, &x->bound->request, err);
     if (st)
         return st;
     x->made = api_graph_add_operation(x->g, x->o->name ? x->o->name
-                                                       : x->bound.graph->type);
+                                                       : x->bound->graph->type);
     st = add_buffers(x, err);
     if (st)
         return st;
     add_launches(x);
     x->made->n_launches = x->g->g.n_launches - x->made->launch;
+    x->made->output_assumed = !output_given(x->o);
+    x->made->request = &x->bound->request;
     describe(x);
     return VPU_OK;
 }
@@ -255,6 +277,10 @@ static vpu_status check_lists(const vpu_graph *g, const vpu_layer_options *o,
         st = err_set(err, VPU_ERR_INVALID,
                      "vpu_layer_options: a model has its own shapes and "
                      "tensors");
+    if (!st && o->batch_by_item && o->batch_whole)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "vpu_layer_options: batch_by_item and batch_whole exclude "
+                     "each other");
     if (!st && o->at && !o->model)
         st = err_set(err, VPU_ERR_INVALID,
                      "vpu_layer_options: `at` needs a model");
@@ -284,4 +310,46 @@ vpu_status vpu_graph_add_layer(vpu_graph *self,
     if (!st)
         *out = x.made;
     return st;
+}
+
+/* --- parameters ----------------------------------------------------------- */
+
+typedef struct {
+    const vpu_operation *op;
+    const char *const *params;
+    size_t n_params;
+} asking;
+
+static vpu_status ask_params(void *user, vpu_error *err)
+{
+    const asking *x = user;
+    graph_request r = *x->op->request;
+    arena *a = arena_create(0);
+    config_param *params = arena_array(a, config_param, x->n_params + 1);
+    vpu_status st = VPU_OK;
+
+    for (size_t i = 0; i < x->n_params && !st; i++)
+        st = graph_param_parse(x->params[i], a, &params[i], err);
+    r.params = params;
+    r.n_params = (uint32_t)x->n_params;
+    if (!st && !(backend_extras(x->op->graph->context->ops) & BACKEND_PARAMS))
+        st = graph_check_params(&r, a, err);
+    arena_destroy(a);
+    return st;
+}
+
+vpu_status vpu_operation_check_params(const vpu_operation *operation,
+                                      const char *const *params,
+                                      size_t n_params, vpu_error *err)
+{
+    asking x = {operation, params, n_params};
+    vpu_status st = api_need(operation, "operation", err);
+
+    if (!st && n_params)
+        st = api_need(params, "params", err);
+    if (!st && !operation->request)
+        st = err_set(err, VPU_ERR_INVALID,
+                     "operation %s is no layer of a binding file",
+                     operation->name);
+    return st ? st : oom_guard(ask_params, &x, err);
 }

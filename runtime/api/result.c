@@ -7,17 +7,16 @@
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
 #include "runtime/report/profile.h"
-#include "runtime/report/report.h"
-
-enum { PROFILE_LINES = 20 };
 
 struct vpu_result {
     arena *arena;
     vpu_graph *graph;
-    backend_result *launches; /* graph->g.n_launches */
-    double *hosts;            /* seconds; graph->n_hosts */
+    backend_result *all;            /* a row for each repetition */
+    const backend_result *launches; /* the last row, graph->g.n_launches */
+    uint32_t repeat;
+    double *hosts; /* seconds; graph->n_hosts */
     uint64_t copied;
-    bool profiled;
+    uint32_t profile_lines;  /* 0: no profile */
     const char *text, *json; /* NULL: not made yet */
     json_t *tree;            /* of json */
     const char **counters;   /* paths of numbers */
@@ -26,39 +25,74 @@ struct vpu_result {
 
 /* --- the report ----------------------------------------------------------- */
 
-static vpu_status make_report(void *user, vpu_error *err)
+report_source api_result_source(const vpu_result *r)
+{
+    const vpu_graph *g = r->graph;
+
+    return (report_source){.graph = &g->g,
+                           .run = &g->open,
+                           .desc = &g->context->desc,
+                           .timing = g->cfg.how.timing,
+                           .results = r->all,
+                           .hosts = r->hosts,
+                           .repeat = r->repeat};
+}
+
+static vpu_status make_text(void *user, vpu_error *err)
 {
     vpu_result *r = user;
-    const vpu_graph *g = r->graph;
-    const report_source source = {.graph = &g->g,
-                                  .run = &g->open,
-                                  .desc = &g->context->desc,
-                                  .timing = g->cfg.how.timing,
-                                  .results = r->launches,
-                                  .hosts = r->hosts,
-                                  .repeat = 1};
-    str text = {.arena = r->arena}, json = {.arena = r->arena};
+    const report_source source = api_result_source(r);
+    str text = {.arena = r->arena};
 
     (void)err;
     report_text(&source, &text);
-    if (r->profiled)
-        report_profile_text(&source, PROFILE_LINES, &text);
-    report_json(&source, &json);
+    if (r->profile_lines)
+        report_profile_text(&source, r->profile_lines, &text);
     r->text = str_text(&text);
+    return VPU_OK;
+}
+
+static vpu_status make_json(void *user, vpu_error *err)
+{
+    vpu_result *r = user;
+    const report_source source = api_result_source(r);
+    str json = {.arena = r->arena};
+
+    (void)err;
+    report_json(&source, &json);
     r->json = str_text(&json);
     return VPU_OK;
 }
 
+/* Of a run that is not the graph's latest the backend knows nothing more. */
+static vpu_status need(vpu_result *r, const char *text,
+                       vpu_status (*make)(void *user, vpu_error *err),
+                       vpu_error *err)
+{
+    if (text)
+        return VPU_OK;
+    if (r->graph->latest != r)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for the report");
+    return oom_guard(make, r, err);
+}
+
+static vpu_status need_text(vpu_result *r, vpu_error *err)
+{
+    return need(r, r->text, make_text, err);
+}
+
 static vpu_status need_report(vpu_result *r, vpu_error *err)
 {
-    return r->json ? VPU_OK : oom_guard(make_report, r, err);
+    return need(r, r->json, make_json, err);
 }
 
 void api_result_settle(vpu_graph *g)
 {
     /* Where memory is short the report says so when it is asked for. */
-    if (g->latest)
+    if (g->latest) {
+        need_text(g->latest, NULL);
         need_report(g->latest, NULL);
+    }
     g->latest = NULL;
 }
 
@@ -74,12 +108,14 @@ vpu_status api_result_create(vpu_result **out, const api_run *run,
     (void)err;
     r->arena = a;
     r->graph = api_graph_keep(run->graph);
-    r->launches = arena_memdup(a, run->results, n * sizeof *r->launches);
+    r->all = arena_memdup(a, run->results, run->repeat * n * sizeof *r->all);
+    r->launches = r->all + (run->repeat - 1) * n;
+    r->repeat = run->repeat;
     if (run->hosts)
         r->hosts =
             arena_memdup(a, run->hosts, run->graph->n_hosts * sizeof *r->hosts);
     r->copied = run->copied;
-    r->profiled = run->profiled;
+    r->profile_lines = run->profile_lines;
     run->graph->latest = r;
     *out = r;
     return VPU_OK;
@@ -116,6 +152,23 @@ double vpu_result_seconds(const vpu_result *result)
 
     for (size_t i = 0; i < vpu_result_launch_count(result); i++)
         s += result->launches[i].seconds;
+    return s;
+}
+
+uint32_t vpu_result_repetitions(const vpu_result *result)
+{
+    return result ? result->repeat : 0;
+}
+
+double vpu_result_repetition_seconds(const vpu_result *result, uint32_t i)
+{
+    size_t n = vpu_result_launch_count(result);
+    double s = 0;
+
+    if (i >= vpu_result_repetitions(result))
+        return 0;
+    for (size_t k = 0; k < n; k++)
+        s += result->all[i * n + k].seconds;
     return s;
 }
 
@@ -188,7 +241,7 @@ double vpu_result_operation_seconds(const vpu_result *result,
 
 const char *vpu_result_text(vpu_result *result)
 {
-    return result && !need_report(result, NULL) ? result->text : NULL;
+    return result && !need_text(result, NULL) ? result->text : NULL;
 }
 
 const char *vpu_result_json(vpu_result *result)

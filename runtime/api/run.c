@@ -6,6 +6,8 @@
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
 
+enum { PROFILE_LINES = 20 };
+
 /* --- opening -------------------------------------------------------------- */
 
 /* The device's own memory holds the contents from now on. */
@@ -40,28 +42,69 @@ static vpu_status give_contents(vpu_graph *g, vpu_error *err)
     return VPU_OK;
 }
 
-static vpu_status open_backend(void *user, vpu_error *err)
+/* Some launch must have the item to stop at. */
+static vpu_status check_item(const vpu_graph *g, vpu_error *err)
+{
+    const sim_debug *d = g->cfg.debug;
+
+    if (!d || !d->stop)
+        return VPU_OK;
+    for (uint32_t i = 0; i < g->g.n_launches; i++) {
+        const graph_launch *l = &g->g.launches[i];
+
+        if (!l->text && d->at[0] < l->global[0] && d->at[1] < l->global[1] &&
+            d->at[2] < l->global[2])
+            return VPU_OK;
+    }
+    return err_set(err, VPU_ERR_INVALID,
+                   "break_at gid=%u,%u,%u: no kernel of the run has this "
+                   "work-item",
+                   d->at[0], d->at[1], d->at[2]);
+}
+
+/* All but the backend itself. */
+static vpu_status plan_opening(void *user, vpu_error *err)
 {
     vpu_graph *g = user;
-    vpu_context *c = g->context;
     size_t n = g->g.n_launches;
-    graph_launch *own;
     vpu_status st = VPU_OK;
 
-    if (backend_extras(c->ops) & BACKEND_INSPECT) {
+    if (backend_extras(g->context->ops) & BACKEND_INSPECT)
         st = graph_share(&g->g, g->arena, &g->sharing, err);
-        if (st)
-            return st;
-    }
+    if (st)
+        return st;
     g->cfg = api_graph_config(g);
     g->cfg.how.cancel = &g->cancel;
-    own = arena_memdup(g->arena, g->g.launches, n * sizeof *own);
-    st = api_graph_take_tuned(g, err);
-    if (!st)
-        st = backend_open(c->ops, &g->cfg, &g->g, &g->open, err);
+    g->planned = arena_memdup(g->arena, g->g.launches, n * sizeof *g->planned);
+    return api_graph_take_tuned(g, err);
+}
+
+static vpu_status open_planned(void *user, vpu_error *err)
+{
+    vpu_graph *g = user;
+    vpu_status st =
+        backend_open(g->context->ops, &g->cfg, &g->g, &g->open, err);
+
     if (st)
-        memcpy(g->g.launches, own, n * sizeof *own);
+        return st;
+    if (!g->open.ops->caps(g->open.self)->stages)
+        st = api_hosts_refuse(g, "the backend runs a graph only as a whole",
+                              err);
+    if (!st && g->open.ops->inspect)
+        share_contents(g);
+    else if (!st)
+        st = give_contents(g, err);
+    if (st)
+        backend_close(&g->open);
     return st;
+}
+
+/* When the graph is open, or cannot be: launches are as they were then. */
+static void end_plan(vpu_graph *g)
+{
+    if (g->planned && !g->open.ops)
+        memcpy(g->g.launches, g->planned, g->g.n_launches * sizeof *g->planned);
+    g->planned = NULL;
 }
 
 vpu_status vpu_graph_finalize(vpu_graph *self, vpu_error *err)
@@ -72,22 +115,12 @@ vpu_status vpu_graph_finalize(vpu_graph *self, vpu_error *err)
         return st;
     st = api_graph_seal(self, err);
     if (!st)
-        st = oom_guard(open_backend, self, err);
-    if (!st && self->n_hosts &&
-        !self->open.ops->caps(self->open.self)->stages) {
-        st = api_hosts_refuse(self, "the backend runs a graph only as a whole",
-                              err);
-        backend_close(&self->open);
-    }
-    if (st)
-        return st;
-    if (self->open.ops->inspect) {
-        share_contents(self);
-        return VPU_OK;
-    }
-    st = give_contents(self, err);
-    if (st)
-        backend_close(&self->open);
+        st = oom_guard(plan_opening, self, err);
+    if (!st)
+        st = check_item(self, err);
+    if (!st)
+        st = oom_guard(open_planned, self, err);
+    end_plan(self);
     return st;
 }
 
@@ -96,11 +129,14 @@ vpu_status vpu_graph_finalize(vpu_graph *self, vpu_error *err)
 typedef struct {
     vpu_graph *g;
     const vpu_run_options *o;
-    backend_result *results;
-    double *hosts; /* seconds of each function of the host */
-    trc_writer *trace;
-    uint64_t copied; /* bytes from and to imported memory */
-    vpu_result **out;
+    bool opens; /* it finalizes the graph */
+    uint32_t repeat;
+    api_run_files files;
+    backend_result *results; /* a row for each repetition */
+    double *hosts;   /* seconds of each function of the host, of the last one */
+    uint64_t copied; /* bytes from and to imported memory, of the last one */
+    bool wants_result;
+    vpu_result *made;
 } running;
 
 vpu_status api_run_write_inputs(const vpu_graph *g, uint64_t *copied,
@@ -143,62 +179,11 @@ vpu_status api_run_read_outputs(const vpu_graph *g, uint64_t *copied,
     return st;
 }
 
-static vpu_status open_trace(running *r, vpu_error *err)
-{
-    const vpu_run_options *o = r->o;
-    trc_config cfg = {.level = TRC_FULL,
-                      .clk_mhz = (uint32_t)r->g->context->desc.clk_mhz};
-    vpu_status st;
-
-    if (!o->trace && !o->trace_json && !o->vcd)
-        return VPU_OK;
-    if (!r->g->open.ops->trace)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "backend %s has no timelines of single runs",
-                       r->g->context->id);
-    st = trc_writer_create(&cfg, &r->trace, err);
-    if (!st && o->trace)
-        st = trc_writer_add(r->trace, TRC_PERFETTO, o->trace, err);
-    if (!st && o->trace_json)
-        st = trc_writer_add(r->trace, TRC_CHROME_JSON, o->trace_json, err);
-    if (!st && o->vcd)
-        st = trc_writer_add(r->trace, TRC_VCD, o->vcd, err);
-    if (!st)
-        r->g->open.ops->trace->to(r->g->open.self, r->trace);
-    return st;
-}
-
-static vpu_status close_trace(running *r, vpu_status st, vpu_error *err)
-{
-    trc_writer *w = r->trace;
-
-    if (!w)
-        return st;
-    r->g->open.ops->trace->to(r->g->open.self, NULL);
-    if (st)
-        trc_writer_abandon(w);
-    return st ? st : trc_writer_commit(w, err);
-}
-
-static vpu_status ask_profile(const running *r, vpu_error *err)
-{
-    const backend *b = &r->g->open;
-
-    if (r->o->profile && !b->ops->observe)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "backend %s has no profile of lines", r->g->context->id);
-    if (r->o->profile)
-        return exec_meets("a profile", EXEC_PROFILE_NEEDS, &r->g->cfg.how, NULL,
-                          err)
-                   ? VPU_ERR_INVALID
-                   : VPU_OK;
-    return VPU_OK;
-}
-
 /* A backend that cannot be told to stop is asked for its launches one by one,
  * so that a stop comes behind the one that runs. Functions of the host stand
  * between launches. */
-static vpu_status run_launches(const running *r, vpu_error *err)
+static vpu_status run_launches(const running *r, backend_result *results,
+                               vpu_error *err)
 {
     const vpu_graph *g = r->g;
     const backend *b = &g->open;
@@ -213,77 +198,177 @@ static vpu_status run_launches(const running *r, vpu_error *err)
             st = atomic_load(&g->cancel)
                      ? err_set(err, VPU_ERR_STOPPED, "%s: cancelled",
                                g->g.launches[i].name)
-                     : backend_run(b, i, next - i, r->results + i, err);
+                     : backend_run(b, i, next - i, results + i, err);
     }
     return st ? st : api_hosts_run(g, b, n, r->hosts, err);
+}
+
+static vpu_status run_once(running *r, uint32_t repetition, vpu_error *err)
+{
+    vpu_graph *g = r->g;
+    vpu_status st;
+
+    api_run_files_work(&r->files, "transfer");
+    r->copied = 0;
+    st = r->o->fill ? r->o->fill(r->o->user, g, err) : VPU_OK;
+    if (!st)
+        st = api_graph_check_inputs(g, err);
+    if (!st)
+        st = api_run_write_inputs(g, &r->copied, err);
+    api_run_files_work(&r->files, "run");
+    if (repetition + 1 == r->repeat)
+        api_run_files_observe(&r->files);
+    if (!st)
+        st = run_launches(r, r->results + repetition * g->g.n_launches, err);
+    return st;
+}
+
+static vpu_status run_repeated(running *r, vpu_error *err)
+{
+    const backend *b = &r->g->open;
+    vpu_status st = VPU_OK;
+
+    if (b->ops->observe)
+        b->ops->observe->profile(b->self, "a profile",
+                                 r->o->profile || r->o->folded);
+    for (uint32_t i = 0; i < r->repeat && !st; i++)
+        st = run_once(r, i, err);
+    return st;
+}
+
+static vpu_status make_result(running *r, vpu_error *err)
+{
+    const api_run run = {.graph = r->g,
+                         .results = r->results,
+                         .repeat = r->repeat,
+                         .hosts = r->hosts,
+                         .copied = r->copied,
+                         .profile_lines = !r->o->profile ? 0
+                                          : r->o->profile_lines
+                                              ? r->o->profile_lines
+                                              : PROFILE_LINES};
+
+    return api_result_create(&r->made, &run, err);
+}
+
+/* Files first, then what the caller puts in front, then the device. */
+static vpu_status prepare(running *r, vpu_error *err)
+{
+    vpu_graph *g = r->g;
+    vpu_status st = r->opens ? plan_opening(g, err) : VPU_OK;
+
+    if (!st)
+        st = api_run_files_open(&r->files, err);
+    if (!st)
+        st = check_item(g, err);
+    if (!st && r->o->opened)
+        st = r->o->opened(r->o->user, g, err);
+    api_run_files_work(&r->files, "compile");
+    if (st || !r->opens)
+        return st;
+    g->cfg.trace = g->context->ops->trace ? NULL : r->files.trace;
+    return open_planned(g, err);
 }
 
 static vpu_status run_graph(void *user, vpu_error *err)
 {
     running *r = user;
     vpu_graph *g = r->g;
-    const backend *b = &g->open;
-    vpu_status st = ask_profile(r, err);
+    uint32_t n = g->g.n_launches;
+    const vpu_context *c = g->context;
+    vpu_status st = api_run_files_ask(r->o, c->id, c->ops, &c->cfg.how, err);
 
-    r->results =
-        calloc(g->g.n_launches ? g->g.n_launches : 1, sizeof *r->results);
-    if (!r->results)
-        return err_set(err, VPU_ERR_NOMEM, "no memory for %u results",
-                       g->g.n_launches);
-    r->hosts = calloc(g->n_hosts + 1, sizeof *r->hosts);
-    if (!r->hosts)
-        return err_set(err, VPU_ERR_NOMEM, "no memory for %zu results",
-                       g->n_hosts);
+    if (!st)
+        st = prepare(r, err);
+    if (st)
+        return st;
+    r->results = oom_malloc((size_t)r->repeat * n * sizeof *r->results);
+    memset(r->results, 0, (size_t)r->repeat * n * sizeof *r->results);
+    r->hosts = oom_malloc((g->n_hosts + 1) * sizeof *r->hosts);
+    memset(r->hosts, 0, (g->n_hosts + 1) * sizeof *r->hosts);
     api_result_settle(g);
-    if (!st)
-        st = open_trace(r, err);
-    if (b->ops->observe)
-        b->ops->observe->profile(b->self, "a profile", !st && r->o->profile);
-    if (!st)
-        st = api_run_write_inputs(g, &r->copied, err);
-    if (!st)
-        st = run_launches(r, err);
+    st = run_repeated(r, err);
     if (!st)
         st = api_run_read_outputs(g, &r->copied, err);
+    if (!st)
+        g->ran = true;
+    if (!st && r->wants_result)
+        st = make_result(r, err);
+    return st ? st : api_run_files_save(&r->files, r->made, err);
+}
+
+static vpu_status hint(void *user, vpu_error *err)
+{
+    const running *r = user;
+
+    api_graph_hint(r->g, err->msg);
+    return VPU_OK;
+}
+
+/* After the runs, whatever came of them. */
+static vpu_status end_run(running *r, vpu_status st, vpu_error *err)
+{
+    vpu_graph *g = r->g;
+
+    end_plan(g);
+    api_run_files_detach(&r->files);
+    if (g->cfg.trace) { /* a session's, which ends with packets, too */
+        api_result_settle(g);
+        backend_close(&g->open);
+        g->cfg.trace = NULL;
+    }
+    st = api_run_files_close(&r->files, st, err);
+    free(r->results);
+    free(r->hosts);
+    if (st == VPU_ERR_FAULT) {
+        vpu_error told = *err;
+
+        oom_guard(hint, r, &told);
+    }
     return st;
 }
 
-static vpu_status make_result(void *user, vpu_error *err)
+static vpu_status check_run_options(const vpu_graph *g,
+                                    const vpu_run_options *o, vpu_error *err)
 {
-    const running *r = user;
-    const api_run run = {.graph = r->g,
-                         .results = r->results,
-                         .hosts = r->hosts,
-                         .copied = r->copied,
-                         .profiled = r->o->profile};
+    vpu_status st =
+        api_check_enum(o->trace_level, VPU_TRACE_FULL, "trace_level", err);
 
-    return api_result_create(r->out, &run, err);
+    if (!st && o->repeat > VPU_MAX_REPEAT)
+        st = err_set(err, VPU_ERR_INVALID, "repeat %u: at most %d", o->repeat,
+                     VPU_MAX_REPEAT);
+    if (st || (o->finalize && !g->open.ops))
+        return st;
+    return o->fill && g->open.ops ? VPU_OK : api_graph_check_ready(g, err);
 }
 
 vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
                          vpu_result **out, vpu_error *err)
 {
     vpu_run_options o;
-    running r = {.g = self, .o = &o, .out = out};
-    vpu_status st = api_need(self, "graph", err);
+    vpu_error own = {0}, *e = err ? err : &own;
+    running r = {.g = self, .o = &o, .files = {self, &o}};
+    vpu_status st = api_need(self, "graph", e);
 
     if (out)
         *out = NULL;
     if (!st)
-        st = api_take_options(&o, sizeof o, options, "vpu_run_options", err);
+        st = api_take_options(&o, sizeof o, options, "vpu_run_options", e);
     if (!st)
-        st = api_graph_check_ready(self, err);
+        st = check_run_options(self, &o, e);
+    if (!st)
+        st = api_graph_seal(self, e);
     if (st)
         return st;
+    r.repeat = o.repeat ? o.repeat : 1;
+    r.opens = !self->open.ops;
+    r.wants_result = out || o.output || o.folded;
     atomic_store(&self->cancel, false);
-    st = oom_guard(run_graph, &r, err);
-    st = close_trace(&r, st, err);
-    if (!st)
-        self->ran = true;
+    st = end_run(&r, oom_guard(run_graph, &r, e), e);
     if (!st && out)
-        st = oom_guard(make_result, &r, err);
-    free(r.results);
-    free(r.hosts);
+        *out = r.made;
+    else
+        vpu_result_free(r.made);
     return st;
 }
 

@@ -222,6 +222,7 @@ static vpu_status make_results(const splitting *s, vpu_error *err)
     for (size_t k = 0; k < s->n && s->out && !st; k++) {
         const api_run run = {.graph = s->graphs[k],
                              .results = s->results[k],
+                             .repeat = 1,
                              .copied = k ? 0 : s->copied};
 
         st = api_result_create(&s->out[k], &run, err);

@@ -76,8 +76,14 @@ vpu_status api_graph_take_tuned(vpu_graph *g, vpu_error *err)
     if (!c->tuned)
         return VPU_OK;
     st = tune_file_read(c->tuned, g->arena, &file, err);
-    return st ? st
-              : tune_apply(&file, c->ops, &g->cfg, &g->g, g->arena, &n, err);
+    if (!st)
+        st = tune_apply(&file, c->ops, &g->cfg, &g->g, g->arena, &n, err);
+    if (!st && !n)
+        log_note(c->cfg.log,
+                 "tuned %s: none of its sizes is for this layer, shape and "
+                 "machine; vpu tune --file %s finds one",
+                 c->tuned, c->tuned);
+    return st;
 }
 
 /* --- asked for ------------------------------------------------------------ */

@@ -170,3 +170,22 @@ vpu_status backend_run_all(const backend *b, const graph *g, vpu_error *err)
     free(ignored);
     return st;
 }
+
+vpu_status backend_machine(const char *file, const char *const *settings,
+                           size_t n, uint32_t shaves, arena *a, mach_desc *out,
+                           vpu_error *err)
+{
+    vpu_status st = mach_desc_load(file, a, out, err);
+
+    for (size_t i = 0; i < n && !st; i++)
+        st = mach_desc_set(out, a, arena_strdup(a, settings[i]), err);
+    if (!st && shaves > out->num_shaves)
+        st = err_set(err, VPU_ERR_INVALID, "shaves %u: the machine has %llu",
+                     shaves, (unsigned long long)out->num_shaves);
+    return st;
+}
+
+uint64_t backend_cycle_limit(const mach_desc *desc)
+{
+    return desc->clk_mhz * 1000000 * BACKEND_DEVICE_SECONDS;
+}

@@ -133,6 +133,22 @@ typedef struct {
     const backend_stick_options *stick; /* NULL = nothing is known */
 } backend_config;
 
+/* Limits where nobody says others, per launch: of the device's time, since no
+ * layer takes that long, and an endless loop gets there in about as much time
+ * of ours; and of the host's. */
+enum { BACKEND_DEVICE_SECONDS = 10, BACKEND_HOST_SECONDS = 3600 };
+
+/* The machine that a user describes: a file, NULL = the built-in one, and n
+ * numbers of it, "KEY=VALUE". In the arena.
+ *
+ * VPU_ERR_INVALID  it has fewer SHAVEs than that; 0 is fine
+ * else             of mach_desc_load and mach_desc_set */
+vpu_status backend_machine(const char *file, const char *const *settings,
+                           size_t n, uint32_t shaves, arena *a, mach_desc *out,
+                           vpu_error *err);
+/* Its cycles in BACKEND_DEVICE_SECONDS. */
+uint64_t backend_cycle_limit(const mach_desc *desc);
+
 /* Of one launch. */
 typedef struct {
     double

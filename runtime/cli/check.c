@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "runtime/check/suppress.h"
-#include "runtime/cli/check.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/target_graph.h"
 
 typedef struct {
     target_options t;
@@ -80,87 +79,56 @@ static int parse(int argc, char **argv, check_options *o, arena *a)
     return c;
 }
 
-typedef struct {
-    const target_options *o;
-    const target *t;
-    arena *a;
-} inputs;
-
-static vpu_status fill(void *user, const backend *b, vpu_error *err)
+static vpu_status fill(void *user, vpu_graph *g, vpu_error *err)
 {
-    const inputs *in = user;
-    vpu_status st = target_fill_all(in->o, in->t, b, in->a, err);
+    vpu_status st = target_graph_fill(user, g, err);
 
-    return st ? st : target_check_inputs(in->o, in->t, in->a, err);
+    return st ? st : target_graph_check_inputs(user, err);
 }
 
-vpu_status cli_check_layer(const target_options *o, const target *t,
-                           layer_check_config *cfg, arena *a,
-                           layer_check_report *r, vpu_error *err)
+static vpu_status print(const check_options *o, vpu_findings *f, vpu_error *err)
 {
-    const log_sink *log = cfg->run.log;
-    inputs in = {o, t, a};
-
-    cfg->run = target_backend(o, t);
-    cfg->run.log = log;
-    cfg->fill = fill;
-    cfg->fill_user = &in;
-    return layer_check(cfg, t->graph, a, r, err);
-}
-
-static vpu_status print(const check_options *o, const layer_check_report *r,
-                        const graph *g, arena *a, vpu_error *err)
-{
-    str text = {0}, sarif = {0};
+    const char *text = o->json ? vpu_findings_json(f) : vpu_findings_report(f);
+    const char *sarif = o->sarif ? vpu_findings_sarif(f) : NULL;
     vpu_status st = VPU_OK;
 
-    if (o->sarif) {
-        layer_check_print_sarif(r, &sarif);
-        st = file_write(o->sarif, str_text(&sarif), sarif.n, err);
-    }
-    if (o->json)
-        layer_check_print_json(r, g, &text);
-    else
-        layer_check_print_text(r, g, a, &text);
+    if (!text || (o->sarif && !sarif))
+        return err_set(err, VPU_ERR_NOMEM, "no memory for the findings");
+    if (o->sarif)
+        st = file_write(o->sarif, sarif, strlen(sarif), err);
     cli_progress_done();
     if (!st && o->json)
-        ending_print(str_text(&text), text.n);
+        ending_print(text, strlen(text));
     else if (!st)
-        cli_put_shown(stdout, str_text(&text), text.n);
-    str_free(&text);
-    str_free(&sarif);
+        cli_put_shown(stdout, text, strlen(text));
     return st;
 }
 
-static vpu_status run(const check_options *o, arena *a, layer_check_report *r,
+static vpu_status run(const check_options *o, arena *a, vpu_findings **out,
                       vpu_error *err)
 {
-    log_sink log = cli_log(o->t.quiet);
-    target t = {0};
-    layer_check_config cfg = {.run.log = &log,
-                              .max_findings = (uint32_t)o->max_findings,
-                              .orders = o->orders,
-                              .strict =
-                                  o->strict_align ? CHECK_BIT(CHECK_ALIGN) : 0,
-                              .n_random = o->n_random,
-                              .seed = 1};
-    layer_check_suppressions *known = NULL;
-    vpu_status st = check_set_parse(o->checks, &cfg.enabled, err);
+    const target_words words = target_words_of(&o->t, "sim");
+    target_graph t;
+    const vpu_check_options options = {
+        .struct_size = sizeof options,
+        .checks = o->checks,
+        .max_findings =
+            o->max_findings ? (uint32_t)o->max_findings : UINT32_MAX,
+        .orders = o->orders,
+        .random_orders = o->n_random,
+        .strict_align = o->strict_align,
+        .suppress = o->suppress,
+        .fill = fill,
+        .user = &t};
+    vpu_status st = target_graph_open(&o->t, &words, a, &t, err);
 
-    if (!st && o->suppress)
-        st = layer_check_suppressions_read(o->suppress, a, &known, err);
-    cfg.suppressions = known;
     if (!st)
-        st = target_bind(&o->t, a, &log, &t, err);
+        st = vpu_graph_check(out, t.graph, &options, err);
+    target_graph_close(&t);
     if (!st)
-        st = cli_check_layer(&o->t, &t, &cfg, a, r, err);
+        st = print(o, *out, err);
     if (!st)
-        st = print(o, r, t.graph, a, err);
-    for (uint32_t i = 0; i < r->n_findings && !st; i++)
-        if (strstr(r->findings[i].text, "out0")) {
-            target_explain_output(&o->t, &t, r->findings[i].text, &log);
-            break;
-        }
+        cli_tell_hints();
     return st;
 }
 
@@ -168,16 +136,18 @@ static int check_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
     check_options o;
-    layer_check_report r = {0};
+    vpu_findings *found = NULL;
     vpu_error err = {0};
     int rc = parse(argc, argv, &o, a);
 
-    if (!rc && run(&o, a, &r, &err))
+    if (!rc && run(&o, a, &found, &err))
         rc = cli_fail(&err);
     if (!rc && o.times)
-        printf("seconds %.6f launches %.6f\n", r.seconds, r.run_s);
-    if (!rc && r.n_errors)
+        printf("seconds %.6f launches %.6f\n", vpu_findings_seconds(found),
+               vpu_findings_launch_seconds(found));
+    if (!rc && vpu_findings_error_count(found))
         rc = CLI_DIFFERS;
+    vpu_findings_free(found);
     arena_destroy(a);
     return rc;
 }

@@ -11,6 +11,8 @@
 #include "base/child.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/str.h"
+#include "include/vpusim/vpu.h"
 #include "runtime/backend/backend.h"
 #include "runtime/cli/options.h"
 #include "runtime/json/jsontext.h"
@@ -62,6 +64,16 @@ extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
 log_sink cli_log(bool quiet);
 /* The same for what happens again and again: every line. */
 log_sink cli_log_events(bool quiet);
+/* The same as cli_log, of a context of the library's; its hints wait for
+ * cli_tell_hints. */
+void cli_context_log(vpu_context_options *o, bool quiet);
+/* As notes, behind the error or the findings that they are about. */
+void cli_tell_hints(void);
+void cli_drop_hints(void);
+/* A message of the library that begins with a member of its options,
+ * "shaves 20: …", as one about an option, "--shaves 20: …"; others as they are.
+ */
+void cli_spell(const char *text, str *out);
 /* Removes a progress line, if one is shown. */
 void cli_progress_done(void);
 
@@ -76,7 +88,8 @@ void cli_put_shown(FILE *f, const char *text, size_t n);
  * reference. */
 void cli_put_json(json_t *j, int digits);
 
-/* "vpu: kind: message" to stderr; returns its exit status (stop.h). */
+/* "vpu: kind: message" to stderr, spelt as cli_spell does; returns its exit
+ * status (stop.h). */
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 

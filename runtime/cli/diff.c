@@ -6,8 +6,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "runtime/diff/diff.h"
-#include "runtime/diff/report.h"
+#include "runtime/cli/target_graph.h"
 
 enum { MAX_RULES = 64 };
 
@@ -16,8 +15,8 @@ typedef struct {
     const char *a, *b, *b_layer, *heat_map, *junit;
     cli_limit limit;
     uint32_t b_binding; /* 0 = as side a */
-    diff_rule rules[MAX_RULES];
-    uint32_t n_rules;
+    const char *tolerances[MAX_RULES];
+    uint32_t n_tolerances;
     bool outputs_only, no_groups, verbose, json;
 } diff_options;
 
@@ -26,14 +25,15 @@ static bool take_rule(void *fields, const char *value, arena *a)
     diff_options *o = fields;
     vpu_error err;
 
-    if (o->n_rules == MAX_RULES)
+    (void)a;
+    if (o->n_tolerances == MAX_RULES)
         return false;
-    if (!diff_rule_parse(value, a, &o->rules[o->n_rules], &err)) {
-        o->n_rules++;
-        return true;
+    if (vpu_diff_check_tolerance(value, &err)) {
+        cli_fail(&err);
+        return false;
     }
-    cli_fail(&err);
-    return false;
+    o->tolerances[o->n_tolerances++] = value;
+    return true;
 }
 
 /* "X" or "if-known:X". */
@@ -131,34 +131,13 @@ static int parse(int argc, char **argv, diff_options *o, arena *a)
     return c ? c : check_sides(o, &line.needs);
 }
 
-vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
-                           void *const **inputs, vpu_error *err)
-{
-    const graph *g = t->graph;
-    void **list = arena_array(a, void *, g->n_buffers + 1);
-    vpu_status st = target_check_inputs(o, t, a, err);
-
-    for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
-        void *data;
-
-        if (g->buffers[i].role != GRAPH_INPUT)
-            continue;
-        data = arena_push(a, g->buffers[i].bytes, 1, 64);
-        st = target_fill(o, &g->buffers[i], a, data, err);
-        list[i] = data;
-    }
-    *inputs = list;
-    return st;
-}
-
 /* --- running ------------------------------------------------------------- */
 
 typedef struct {
     diff_options o;
     arena *a;
-    log_sink log;
-    target targets[2];
-    backend_config cfg[2];
+    target_options options[2]; /* of the sides */
+    target_graph sides[2];
 } session;
 
 void cli_print_aside(void *user, const char *text, size_t n)
@@ -168,108 +147,115 @@ void cli_print_aside(void *user, const char *text, size_t n)
     cli_put(stderr, text, n);
 }
 
-static vpu_status find_side(session *s, int k, diff_side *side, vpu_error *err)
+static vpu_status tell(const session *s, vpu_diff *d, vpu_error *err)
 {
-    const target *t = &s->targets[k];
-    vpu_status st = cli_make_inputs(&s->o.t, t, s->a, &side->inputs, err);
-
-    if (st)
-        return st;
-    side->id = k ? s->o.b : s->o.a;
-    side->graph = t->graph;
-    s->cfg[k] = target_backend(&s->o.t, t);
-    s->cfg[k].log = &s->log;
-    s->cfg[k].print = cli_print_aside;
-    side->cfg = &s->cfg[k];
-    return backend_find(side->id, &side->ops, &s->cfg[k].device, err);
-}
-
-static vpu_status tell(const session *s, const diff_report *r, vpu_error *err)
-{
-    str out = {0};
+    const char *text = s->o.json ? vpu_diff_json(d) : vpu_diff_text(d);
+    const char *junit = s->o.junit ? vpu_diff_junit(d) : NULL;
     vpu_status st = VPU_OK;
 
-    if (s->o.junit) {
-        diff_report_junit(r, &out);
-        st = file_write(s->o.junit, out.data, out.n, err);
-        str_free(&out);
-    }
-    if (s->o.json)
-        diff_report_json(r, &out);
-    else
-        diff_report_text(r, s->o.verbose, &out);
+    if (!text || (s->o.junit && !junit))
+        return err_set(err, VPU_ERR_NOMEM, "no memory for the report");
+    if (s->o.junit)
+        st = file_write(s->o.junit, junit, strlen(junit), err);
     cli_progress_done();
-    fputs(str_text(&out), stdout);
-    str_free(&out);
+    fputs(text, stdout);
     return st;
 }
 
-/* Both sides, each with its own binding. A parameter is one of the two. */
-static vpu_status bind_sides(session *s, vpu_error *err)
+/* Side b may have a binding of its own; a parameter is one of the two then. */
+static bool describe_sides(session *s)
 {
-    target_options both = s->o.t;
-    target *const list[] = {&s->targets[0], &s->targets[1]};
-    vpu_status st;
+    target_options *a = &s->options[0], *b = &s->options[1];
+    bool apart = s->o.b_layer || s->o.b_binding;
 
-    if (!s->o.b_layer && !s->o.b_binding) {
-        st = target_bind(&s->o.t, s->a, &s->log, &s->targets[0], err);
-        s->targets[1] = s->targets[0];
-        return st;
-    }
-    both.offered |= BACKEND_PARAMS;
-    both.only_type = s->o.b_layer != NULL;
-    st = target_bind(&both, s->a, &s->log, &s->targets[0], err);
+    *a = s->o.t;
+    a->only_type = s->o.b_layer != NULL;
+    *b = *a;
     if (s->o.b_layer) {
         const char **files =
-            arena_memdup(s->a, both.bindings, both.n_bindings * sizeof *files);
+            arena_memdup(s->a, b->bindings, b->n_bindings * sizeof *files);
 
         files[0] = s->o.b_layer;
-        both.bindings = files;
+        b->bindings = files;
     }
     if (s->o.b_binding)
-        both.binding = s->o.b_binding;
-    if (!st)
-        st = target_bind(&both, s->a, &s->log, &s->targets[1], err);
-    return st ? st : target_check_params(&s->o.t, list, 2, s->a, err);
+        b->binding = s->o.b_binding;
+    return apart;
 }
 
-static vpu_status run(session *s, bool *equal, vpu_error *err)
+static vpu_status check_params(const session *s, vpu_error *err)
 {
-    diff_side sides[2] = {{0}};
-    diff_config cfg = {.max_slowdown = s->o.limit.times,
-                       .slowdown_if_known = s->o.limit.if_known,
-                       .rules = s->o.rules,
-                       .n_rules = s->o.n_rules,
-                       .outputs_only = s->o.outputs_only,
-                       .no_groups = s->o.no_groups,
-                       .heat_map = s->o.heat_map,
-                       .run = &s->cfg[0]};
-    diff_report r;
-    vpu_status st = bind_sides(s, err);
+    const options_list *params = &s->o.t.params;
+    vpu_status st = VPU_OK;
 
-    for (int k = 0; k < 2 && !st; k++)
-        st = find_side(s, k, &sides[k], err);
-    if (!st)
-        st = diff_run(sides, &cfg, s->a, &r, err);
-    if (!st)
-        st = tell(s, &r, err);
-    *equal = !st && r.equal && !r.too_slow;
+    if (s->o.t.offered & BACKEND_PARAMS)
+        return VPU_OK;
+    for (uint32_t p = 0; p < params->n && !st; p++)
+        for (int k = 0; k < 2; k++) {
+            const char *text = params->items[p];
+
+            st = vpu_operation_check_params(s->sides[k].layer, &text, 1, err);
+            if (!st)
+                break;
+        }
     return st;
+}
+
+static vpu_status open_sides(session *s, vpu_error *err)
+{
+    bool apart = describe_sides(s);
+    vpu_status st = VPU_OK;
+
+    for (int k = 0; k < 2 && !st; k++) {
+        target_words w = target_words_of(&s->options[k], k ? s->o.b : s->o.a);
+
+        w.context.print = cli_print_aside;
+        w.layer.any_params |= apart;
+        st = target_graph_open(&s->options[k], &w, s->a, &s->sides[k], err);
+    }
+    if (!st && apart)
+        st = check_params(s, err);
+    for (int k = 0; k < 2 && !st; k++) {
+        st = target_graph_check_inputs(&s->sides[k], err);
+        if (!st)
+            st = target_graph_fill(&s->sides[k], s->sides[k].graph, err);
+    }
+    return st;
+}
+
+static vpu_status run(session *s, vpu_diff **d, vpu_error *err)
+{
+    const vpu_diff_options options = {.struct_size = sizeof options,
+                                      .tolerances = s->o.tolerances,
+                                      .n_tolerances = s->o.n_tolerances,
+                                      .outputs_only = s->o.outputs_only,
+                                      .heat_map = s->o.heat_map,
+                                      .max_slowdown = s->o.limit.times,
+                                      .slowdown_if_known = s->o.limit.if_known,
+                                      .no_groups = s->o.no_groups,
+                                      .verbose = s->o.verbose};
+    vpu_status st = open_sides(s, err);
+
+    if (!st)
+        st = vpu_diff_create(d, s->sides[0].graph, s->sides[1].graph, &options,
+                             err);
+    for (int k = 0; k < 2; k++)
+        target_graph_close(&s->sides[k]);
+    return st ? st : tell(s, *d, err);
 }
 
 static int diff_main(int argc, char **argv)
 {
     session s = {.a = arena_create(0)};
+    vpu_diff *d = NULL;
     vpu_error err = {0};
-    bool equal;
     int rc = parse(argc, argv, &s.o, s.a);
 
-    if (!rc) {
-        s.log = cli_log(s.o.t.quiet);
-        rc = run(&s, &equal, &err) ? cli_fail(&err)
-             : equal               ? CLI_OK
-                                   : CLI_DIFFERS;
-    }
+    if (!rc && run(&s, &d, &err))
+        rc = cli_fail(&err);
+    if (!rc && (!vpu_diff_equal(d) || vpu_diff_too_slow(d)))
+        rc = CLI_DIFFERS;
+    vpu_diff_free(d);
     arena_destroy(s.a);
     return rc;
 }

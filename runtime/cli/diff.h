@@ -18,10 +18,6 @@ bool cli_take_limit(void *fields, const char *value, arena *a);
  * included; 0 when word is no such option. */
 int cli_diff_own_option(const char *word);
 
-/* A buffer per input of the graph, filled as the options say; others NULL.
- * Everything in the arena. */
-vpu_status cli_make_inputs(const target_options *o, const target *t, arena *a,
-                           void *const **inputs, vpu_error *err);
 /* What kernels print, to stderr: standard output is the report's. */
 void cli_print_aside(void *user, const char *text, size_t n);
 

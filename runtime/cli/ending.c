@@ -80,12 +80,35 @@ void ending_die_of(int sig)
     raise(sig);
 }
 
+static _Atomic(vpu_context *) contexts[2];
+
+void ending_interrupts(vpu_context *c)
+{
+    atomic_store(&contexts[atomic_load(&contexts[0]) != NULL], c);
+}
+
+void ending_forgets(const vpu_context *c)
+{
+    for (int i = 0; i < 2; i++)
+        if (atomic_load(&contexts[i]) == c)
+            atomic_store(&contexts[i], NULL);
+}
+
+/* Async-signal-safe. */
+static bool sessions_are_open(void)
+{
+    bool any = atomic_load(&cli_sessions) || cli_serving;
+
+    for (int i = 0; i < 2; i++)
+        any |= vpu_context_interrupt(atomic_load(&contexts[i])) > 0;
+    return any;
+}
+
 /* While a stick is open the first one only ends its session, which leaves it
  * clean; ending_status ends the program then. */
 static void on_signal(int sig)
 {
-    if ((atomic_load(&cli_sessions) || cli_serving) &&
-        !atomic_exchange(&cli_stop, true)) {
+    if (sessions_are_open() && !atomic_exchange(&cli_stop, true)) {
         held = sig;
         return;
     }

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "include/vpusim/vpu.h"
+
 /* First of all in main: standard streams that are closed are opened on
  * /dev/null, so that no other file gets their numbers; signals that end a
  * program are caught, but for those that were ignored when it started. */
@@ -24,6 +26,12 @@ void ending_doing(const char *text);
 /* In a child that goes on as this program, with signals held back: it ends as
  * the program does, and cleans up what is its own from now on. */
 void ending_begin_anew(void);
+
+/* From now on a signal ends the sessions of this context in order, as it does
+ * those that cli_sessions counts; until ending_forgets. At most two contexts.
+ */
+void ending_interrupts(vpu_context *c);
+void ending_forgets(const vpu_context *c);
 
 /* Signals as a new program expects them. For a child before it becomes one. */
 void ending_forget(void);

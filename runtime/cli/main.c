@@ -210,17 +210,81 @@ log_sink cli_log_events(bool quiet)
     return (log_sink){.line = on_line, .progress = on_progress};
 }
 
+/* --- of the library's contexts -------------------------------------------- */
+
+static str hints; /* ended by NUL each */
+
+static void on_context_line(void *user, vpu_log_level level, const char *text)
+{
+    str line = {0};
+
+    cli_spell(text, &line);
+    if (level == VPU_LOG_HINT)
+        str_add(&hints, str_text(&line), line.n + 1);
+    else
+        on_line_once(user, level == VPU_LOG_WARNING ? LOG_WARNING : LOG_NOTE,
+                     str_text(&line));
+    str_free(&line);
+}
+
+static void on_context_progress(void *user, const char *of, const char *units,
+                                uint64_t done, uint64_t total)
+{
+    on_progress(user, &(log_step){of, units, done, total});
+}
+
+void cli_context_log(vpu_context_options *o, bool quiet)
+{
+    quiet_log = quiet;
+    o->log = on_context_line;
+    o->progress = on_context_progress;
+}
+
+void cli_tell_hints(void)
+{
+    for (size_t i = 0; i < hints.n; i += strlen(hints.data + i) + 1)
+        on_line_once(NULL, LOG_NOTE, hints.data + i);
+    str_free(&hints);
+}
+
+void cli_drop_hints(void)
+{
+    str_free(&hints);
+}
+
+void cli_spell(const char *text, str *out)
+{
+    /* Members of option structures that messages begin with. */
+    static const char *const members[] = {"shaves",   "tuned",   "kanata_group",
+                                          "break_at", "profile", "folded",
+                                          "kanata"};
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        size_t n = strlen(members[i]);
+
+        if (strncmp(text, members[i], n) || text[n] != ' ')
+            continue;
+        str_puts(out, "--");
+        for (size_t k = 0; k < n; k++)
+            str_printf(out, "%c", text[k] == '_' ? '-' : text[k]);
+        text += n;
+    }
+    str_puts(out, text);
+}
+
 int cli_fail(const vpu_error *err)
 {
     const char *kind = stop_kind(err->code);
-    const char *text = err->msg[0] ? err->msg : err_status_text(err->code);
+    str text = {0};
 
+    cli_spell(err->msg[0] ? err->msg : err_status_text(err->code), &text);
     cli_progress_done();
     fflush(stdout); /* what kernels printed comes first */
-    if (kind || !is_diagnostic(text))
+    if (kind || !is_diagnostic(str_text(&text)))
         fprintf(stderr, "vpu: %s%s", kind ? kind : "", kind ? ": " : "");
-    cli_put_shown(stderr, text, strlen(text));
+    cli_put_shown(stderr, str_text(&text), text.n);
     fputs("\n", stderr);
+    str_free(&text);
     return err->code ? stop_status(err->code) : CLI_ERROR;
 }
 

@@ -180,7 +180,8 @@ static vpu_status compare(porting *s, const port_result *r, diff_report *report,
 
         sides[i].graph = targets[i]->graph;
         sides[i].ops = backend_offering(BACKEND_MACHINE);
-        st = cli_make_inputs(options, targets[i], s->a, &sides[i].inputs, err);
+        st = target_make_inputs(options, targets[i], s->a, &sides[i].inputs,
+                                err);
     }
     return st ? st : diff_run(sides, &compare, s->a, report, err);
 }

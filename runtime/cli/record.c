@@ -86,7 +86,7 @@ static vpu_status run(const record_options *o, const backend_ops *ops,
     cfg.log = log;
     cfg.print = cli_print_aside;
     if (!st)
-        st = cli_make_inputs(&o->t, &t, a, &inputs, err);
+        st = target_make_inputs(&o->t, &t, a, &inputs, err);
     if (!st)
         st = backend_open(ops, &cfg, t.graph, &b, err);
     if (!st)

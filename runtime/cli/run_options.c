@@ -5,8 +5,7 @@
 
 #include "runtime/cli/gdb.h"
 #include "runtime/cli/stop.h"
-#include "runtime/report/kanata.h"
-#include "runtime/report/report.h"
+#include "runtime/cli/target_graph.h"
 
 static bool take_profile(void *fields, const char *value, arena *a)
 {
@@ -23,7 +22,9 @@ static bool take_check(void *fields, const char *value, arena *a)
 
     (void)a;
     o->check = true;
-    return !value || !check_set_parse(value, &o->checkers, NULL);
+    if (value)
+        o->checkers = value;
+    return !value || !vpu_checkers_check(value, NULL);
 }
 
 static bool take_break_at(void *fields, const char *value, arena *a)
@@ -37,7 +38,7 @@ static bool take_repeat(void *fields, const char *value, arena *a)
     run_options *o = fields;
 
     (void)a;
-    return options_count(value, &o->repeat) && o->repeat <= REPORT_MAX_REPEAT;
+    return options_count(value, &o->repeat) && o->repeat <= VPU_MAX_REPEAT;
 }
 
 #define AT(field) offsetof(run_options, field)
@@ -127,9 +128,10 @@ static const cli_table tables[] = {TARGET_LAYER(AT(target)),
 
 static int check_backend(run_options *o, const options_needs *needs, arena *a)
 {
+    const char *device;
     vpu_error err;
 
-    if (backend_find(o->backend, &o->ops, &o->device, &err))
+    if (backend_find(o->backend, &o->ops, &device, &err))
         return cli_usage(&cli_run, "--backend %s: %s", o->backend, err.msg);
     o->target.offered = backend_extras(o->ops);
     return cli_check_needs(
@@ -137,33 +139,48 @@ static int check_backend(run_options *o, const options_needs *needs, arena *a)
         arena_printf(a, "not with --backend %s", o->backend));
 }
 
-/* What looks into a run, and needs more than a plain one: refused before any
- * work, in the words of exec_run. --engine interpreted is implied. */
+vpu_run_options run_options_words(const run_options *o)
+{
+    return (vpu_run_options){.struct_size = sizeof(vpu_run_options),
+                             .trace = o->trace,
+                             .trace_json = o->trace_json,
+                             .vcd = o->vcd,
+                             .profile = o->profile != 0,
+                             .profile_lines = o->profile,
+                             .folded = o->folded,
+                             .kanata = o->kanata,
+                             .kanata_group = o->kanata_group,
+                             .kanata_bundles = o->kanata_bundles,
+                             .trace_level = (uint32_t)o->trace_level + 1,
+                             .trace_host = o->trace_host,
+                             .output = o->output,
+                             .repeat = o->repeat,
+                             .finalize = 1};
+}
+
+/* What looks into a run, and needs more than a plain one, is refused before any
+ * work. --engine interpreted is implied. */
 static int check_observers(run_options *o)
 {
-    const struct {
-        bool given;
-        const char *name;
-        uint32_t needs;
-    } lookers[] = {{o->profile, "--profile", EXEC_PROFILE_NEEDS},
-                   {o->folded != NULL, "--folded", EXEC_PROFILE_NEEDS},
-                   {o->kanata != NULL, "--kanata", KANATA_NEEDS},
-                   {o->trace || o->trace_json || o->vcd || o->view, "a trace",
-                    EXEC_TRACE_NEEDS}};
+    vpu_run_options run = run_options_words(o);
+    vpu_context_options context;
+    str text = {0};
     vpu_error err;
+    int rc = CLI_OK;
 
     if (!(backend_extras(o->ops) & BACKEND_OBSERVE))
         return CLI_OK;
-    for (size_t i = 0; i < sizeof lookers / sizeof *lookers; i++) {
-        if (!lookers[i].given)
-            continue;
-        if (lookers[i].needs & EXEC_NEED_PROGRAM && !o->target.engine_given)
-            o->target.how.engine = EXEC_INTERPRETED;
-        if (exec_meets(lookers[i].name, lookers[i].needs, &o->target.how, NULL,
-                       &err))
-            return cli_usage(&cli_run, "%s", err.msg);
+    if ((o->profile || o->folded || o->kanata) && !o->target.engine_given)
+        o->target.how.engine = EXEC_INTERPRETED;
+    if (o->view && !run.trace)
+        run.trace = ""; /* a file of its own */
+    context = target_words_of(&o->target, o->backend).context;
+    if (vpu_run_options_check(&run, &context, &err)) {
+        cli_spell(err.msg, &text);
+        rc = cli_usage(&cli_run, "%s", str_text(&text));
+        str_free(&text);
     }
-    return CLI_OK;
+    return rc;
 }
 
 /* Code for a debugger has no SHAVE program, so no time and none of what looks
@@ -203,8 +220,7 @@ int run_options_parse(int argc, char **argv, run_options *o, arena *a)
     *o = (run_options){.backend = "sim",
                        .repeat = 1,
                        .kanata_bundles = 10000,
-                       .trace_level = TRC_FULL,
-                       .checkers = check_default()};
+                       .trace_level = VPU_TRACE_FULL - 1};
     target_init(&o->target);
     c = cli_parse(&cli_run, o, &line, a);
     c = c ? c : target_check(&o->target, &cli_run, line.words, line.n_words);

@@ -10,16 +10,12 @@
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/store/kcache.h"
 
-/* Of the device's time, per launch: no layer takes that long, and an endless
- * loop gets there in about as much time of ours. */
-enum { DEFAULT_SECONDS = 10 };
-
 /* --- options ------------------------------------------------------------- */
 
 void target_init(target_options *o)
 {
     *o = (target_options){
-        .how.timeout_s = 3600,
+        .how.timeout_s = BACKEND_HOST_SECONDS,
         .batch = -1,
         .compile = budget_or_default(NULL),
         .stick = {.stop = &cli_stop, .sessions = &cli_sessions}};
@@ -251,19 +247,6 @@ int target_check(target_options *o, const cli_command *c, char *const *words,
 
 /* --- binding ------------------------------------------------------------- */
 
-static vpu_status load_machine(const target_options *o, arena *a,
-                               mach_desc *desc, vpu_error *err)
-{
-    vpu_status st = mach_desc_load(o->machine, a, desc, err);
-
-    for (uint32_t i = 0; i < o->sets.n && !st; i++)
-        st = mach_desc_set(desc, a, o->sets.items[i], err);
-    if (!st && o->how.n_shaves > desc->num_shaves)
-        st = err_set(err, VPU_ERR_INVALID, "--shaves %u: the machine has %llu",
-                     o->how.n_shaves, (unsigned long long)desc->num_shaves);
-    return st;
-}
-
 vpu_status target_check_params(const target_options *o, target *const *list,
                                uint32_t n, arena *a, vpu_error *err)
 {
@@ -316,7 +299,9 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err)
 {
     const graph_layer_texts texts = target_texts(o);
-    vpu_status st = load_machine(o, a, &t->desc, err);
+    vpu_status st =
+        backend_machine(o->machine, (const char *const *)o->sets.items,
+                        o->sets.n, o->how.n_shaves, a, &t->desc, err);
 
     if (!st)
         st = graph_layer_bind(&texts, a, log, &t->layer, err);
@@ -342,19 +327,17 @@ static vpu_status split_input(const char *text, arena *a, uint64_t *port,
     return VPU_OK;
 }
 
-/* What the options say of input buffer b, default random:N; see
- * graph_input_fill. VPU_ERR_INVALID: not "N=SPEC". */
-static vpu_status input_spec(const target_options *o, const graph_buffer *b,
-                             arena *a, const char **spec, vpu_error *err)
+vpu_status target_input_spec(const target_options *o, uint32_t port, arena *a,
+                             const char **spec, vpu_error *err)
 {
     const char *text;
     vpu_status st = VPU_OK;
-    uint64_t port;
+    uint64_t given;
 
-    *spec = arena_printf(a, "random:%u", b->port);
+    *spec = arena_printf(a, "random:%u", port);
     for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
-        st = split_input(o->inputs.items[i], a, &port, &text, err);
-        if (!st && port == b->port)
+        st = split_input(o->inputs.items[i], a, &given, &text, err);
+        if (!st && given == port)
             *spec = text; /* the last one counts */
     }
     return st;
@@ -364,7 +347,7 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
                        void *data, vpu_error *err)
 {
     const char *spec;
-    vpu_status st = input_spec(o, b, a, &spec, err);
+    vpu_status st = target_input_spec(o, b->port, a, &spec, err);
 
     return st ? st : graph_input_fill(b, spec, data, err);
 }
@@ -391,21 +374,18 @@ vpu_status target_fill_all(const target_options *o, const target *t,
     return st;
 }
 
-vpu_status target_check_inputs(const target_options *o, const target *t,
-                               arena *a, vpu_error *err)
+vpu_status target_check_ports(const target_options *o, arena *a,
+                              bool (*has)(const void *user, uint64_t port),
+                              const void *user, vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < o->inputs.n && !st; i++) {
         const char *spec;
-        bool found = false;
         uint64_t port;
 
         st = split_input(o->inputs.items[i], a, &port, &spec, err);
-        for (uint32_t k = 0; k < t->graph->n_buffers && !st; k++)
-            found |= t->graph->buffers[k].role == GRAPH_INPUT &&
-                     t->graph->buffers[k].port == port;
-        if (!st && !found)
+        if (!st && !has(user, port))
             st = err_set(err, VPU_ERR_INVALID,
                          "--input %s: the layer has no input %llu that its "
                          "kernels use",
@@ -414,38 +394,46 @@ vpu_status target_check_inputs(const target_options *o, const target *t,
     return st;
 }
 
-void target_explain_output(const target_options *o, const target *t,
-                           const char *what, const log_sink *log)
+static bool graph_has(const void *user, uint64_t port)
 {
-    bool given = o->model || !t->graph || !strstr(what, "out0");
-    arena *a;
+    const graph *g = user;
 
-    if (t->graph && t->graph->by_item && strstr(what, "@batch="))
-        log_note(log,
-                 "each stage runs once for each of %u items, with the work "
-                 "sizes of all of them: a kernel that counts the batch in its "
-                 "work sizes goes beyond its item (--batch whole)",
-                 t->graph->batch);
+    for (uint32_t k = 0; k < g->n_buffers; k++)
+        if (g->buffers[k].role == GRAPH_INPUT && g->buffers[k].port == port)
+            return true;
+    return false;
+}
 
-    for (uint32_t i = 0; i < o->shapes.n; i++)
-        given |= !strncmp(o->shapes.items[i], "out", 3);
-    if (given)
-        return;
-    a = arena_create(0);
-    for (uint32_t i = 0; i < t->graph->n_buffers; i++)
-        if (t->graph->buffers[i].role == GRAPH_OUTPUT)
-            log_note(log,
-                     "no shape of out0 is given: it was taken to be as in0, "
-                     "%s; --shape out0=... says otherwise",
-                     tensor_desc_text(a, &t->graph->buffers[i].desc));
-    arena_destroy(a);
+vpu_status target_check_inputs(const target_options *o, const target *t,
+                               arena *a, vpu_error *err)
+{
+    return target_check_ports(o, a, graph_has, t->graph, err);
+}
+
+vpu_status target_make_inputs(const target_options *o, const target *t,
+                              arena *a, void *const **inputs, vpu_error *err)
+{
+    const graph *g = t->graph;
+    void **list = arena_array(a, void *, g->n_buffers + 1);
+    vpu_status st = target_check_inputs(o, t, a, err);
+
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++) {
+        void *data;
+
+        if (g->buffers[i].role != GRAPH_INPUT)
+            continue;
+        data = arena_push(a, g->buffers[i].bytes, 1, 64);
+        st = target_fill(o, &g->buffers[i], a, data, err);
+        list[i] = data;
+    }
+    *inputs = list;
+    return st;
 }
 
 /* As given, or 10 s of the machine's clock; 0 = none. */
 static uint64_t cycle_limit(const target_options *o, const mach_desc *desc)
 {
-    return o->max_cycles_given ? o->how.max_cycles
-                               : desc->clk_mhz * 1000000 * DEFAULT_SECONDS;
+    return o->max_cycles_given ? o->how.max_cycles : backend_cycle_limit(desc);
 }
 
 backend_config target_backend(const target_options *o, const target *t)

@@ -90,6 +90,15 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
  * none of n bound targets looks at. */
 vpu_status target_check_params(const target_options *o, target *const *list,
                                uint32_t n, arena *a, vpu_error *err);
+/* What the options say of the input of that number, default random:N; in the
+ * arena. VPU_ERR_INVALID: an --input is no "N=SPEC". */
+vpu_status target_input_spec(const target_options *o, uint32_t port, arena *a,
+                             const char **spec, vpu_error *err);
+/* VPU_ERR_INVALID  an --input is no "N=SPEC", or of a port that, as `has` says,
+ *                  the layer does not have */
+vpu_status target_check_ports(const target_options *o, arena *a,
+                              bool (*has)(const void *user, uint64_t port),
+                              const void *user, vpu_error *err);
 /* Fill data with what the options say of input buffer b; default random:N.
  * VPU_ERR_INVALID, and the errors of graph_input_fill. */
 vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
@@ -98,13 +107,13 @@ vpu_status target_fill(const target_options *o, const graph_buffer *b, arena *a,
  * as target_fill, and of backend_ops.write. */
 vpu_status target_fill_all(const target_options *o, const target *t,
                            const backend *b, arena *a, vpu_error *err);
+/* A buffer per input of the graph, filled as the options say; others NULL.
+ * Everything in the arena. Errors of target_check_inputs and target_fill. */
+vpu_status target_make_inputs(const target_options *o, const target *t,
+                              arena *a, void *const **inputs, vpu_error *err);
 /* VPU_ERR_INVALID  an --input names a port the graph does not have */
 vpu_status target_check_inputs(const target_options *o, const target *t,
                                arena *a, vpu_error *err);
-/* Notes about what nobody said, where `what` went wrong with it: the shape that
- * out0 was given, that items of a batch run one by one. */
-void target_explain_output(const target_options *o, const target *t,
-                           const char *what, const log_sink *log);
 /* A backend as the options describe it; log, print, and the device stay to be
  * set. o and t must outlive it. */
 backend_config target_backend(const target_options *o, const target *t);

@@ -145,6 +145,68 @@ START_TEST(the_same_bytes_everywhere)
 }
 END_TEST
 
+/* As a signal handler does it. */
+START_TEST(sessions_are_interrupted)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_context *c;
+    api_scaling s;
+
+    ck_assert_uint_eq(vpu_context_interrupt(NULL), 0);
+    o.backend = arena_printf(mem, "usb:unix:%s", socket_path);
+    o.xlink = "C";
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    ck_assert_uint_eq(vpu_context_interrupt(c), 0);
+    api_scaling_open(&s, c, 64, 2);
+    api_ok(vpu_graph_finalize(s.graph, &api_err));
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    api_ok(vpu_graph_run(s.graph, NULL, NULL, &api_err));
+    ck_assert_uint_eq(vpu_context_interrupt(c), 1);
+    api_fails(vpu_graph_run(s.graph, NULL, NULL, &api_err), VPU_ERR_IO, "");
+    api_scaling_close(&s);
+    ck_assert_uint_eq(vpu_context_interrupt(c), 0);
+    vpu_context_free(c);
+}
+END_TEST
+
+/* A timeline from the first packet to the last; the session ends with it. */
+START_TEST(a_session_has_a_timeline)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_run_options run = VPU_RUN_OPTIONS_INIT;
+    char *json = file_join(mem, dir, "t.json");
+    float y[64];
+    vpu_context *c;
+    vpu_result *r;
+    api_scaling s;
+    size_t n;
+
+    o.backend = arena_printf(mem, "usb:unix:%s", socket_path);
+    o.xlink = "C";
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    api_scaling_open(&s, c, 64, 2);
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    run.trace_json = json;
+    run.finalize = 1;
+    for (int again = 0; again < 2; again++) {
+        api_ok(vpu_graph_run(s.graph, &run, &r, &api_err));
+        ck_assert_ptr_nonnull(
+            strstr(program_file(mem, dir, "t.json", &n), "from the stick"));
+        ck_assert_ptr_nonnull(vpu_result_text(r));
+        api_ok(vpu_tensor_read(s.y, y, sizeof y, &api_err));
+        ck_assert_float_eq(y[3], 3.0F / 128);
+        vpu_result_free(r);
+    }
+    api_fails(vpu_graph_run(s.graph, NULL, NULL, &api_err), VPU_ERR_INVALID,
+              "not finalized");
+    api_ok(vpu_graph_finalize(s.graph, &api_err));
+    api_fails(vpu_graph_run(s.graph, &run, NULL, &api_err), VPU_ERR_UNSUPPORTED,
+              "timelines of single runs");
+    api_scaling_close(&s);
+    vpu_context_free(c);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("backends");
@@ -155,6 +217,8 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, the_same_bytes_everywhere);
+    tcase_add_test(t, sessions_are_interrupted);
+    tcase_add_test(t, a_session_has_a_timeline);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

@@ -365,6 +365,7 @@ START_TEST(differences_are_found)
     ck_assert_uint_eq(vpu_diff_count(d), N - N / 256);
     ck_assert_ptr_nonnull(strstr(vpu_diff_text(d), "y"));
     ck_assert_ptr_nonnull(strstr(vpu_diff_json(d), "\"equal\""));
+    ck_assert_ptr_nonnull(strstr(vpu_diff_junit(d), "failures=\"1\""));
     ck_assert(file_exists(png));
     vpu_diff_free(d);
     o.heat_map = NULL;
@@ -392,6 +393,79 @@ START_TEST(differences_are_found)
 }
 END_TEST
 
+START_TEST(agreement_in_detail)
+{
+    const char *loose = "rel=0.01";
+    vpu_diff_options o = VPU_DIFF_OPTIONS_INIT;
+    api_scaling a, b;
+    vpu_diff *brief, *full;
+
+    api_scaling_open(&a, sim, N, 2);
+    api_scaling_open(&b, sim, N, 2.001);
+    api_ok(vpu_tensor_fill(a.x, "ramp", &api_err));
+    o.no_groups = 1;
+    o.tolerances = &loose;
+    o.n_tolerances = 1;
+    api_ok(vpu_diff_create(&brief, a.graph, b.graph, &o, &api_err));
+    o.verbose = 1;
+    api_ok(vpu_diff_create(&full, a.graph, b.graph, &o, &api_err));
+    ck_assert_uint_lt(strlen(vpu_diff_text(brief)),
+                      strlen(vpu_diff_text(full)));
+    ck_assert_ptr_nonnull(strstr(vpu_diff_junit(full), "failures=\"0\""));
+    vpu_diff_free(brief);
+    vpu_diff_free(full);
+    api_scaling_close(&a);
+    api_scaling_close(&b);
+}
+END_TEST
+
+START_TEST(cycles_are_compared)
+{
+    vpu_diff_options o = VPU_DIFF_OPTIONS_INIT;
+    vpu_context *null = api_context("null");
+    api_scaling a, b;
+    vpu_diff *d;
+
+    api_scaling_open(&a, sim, N, 2);
+    api_scaling_open(&b, sim, N, 2);
+    api_ok(vpu_tensor_fill(a.x, "ramp", &api_err));
+    o.max_slowdown = 1;
+    api_ok(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err));
+    ck_assert_uint_eq(vpu_diff_too_slow(d), 0);
+    vpu_diff_free(d);
+    o.max_slowdown = 0.5;
+    api_ok(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err));
+    ck_assert_uint_eq(vpu_diff_too_slow(d), 1);
+    ck_assert_uint_eq(vpu_diff_equal(d), 1);
+    vpu_diff_free(d);
+    api_scaling_close(&b);
+    api_scaling_open(&b, null, N, 2);
+    api_fails(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err),
+              VPU_ERR_UNSUPPORTED, "counts none");
+    o.slowdown_if_known = 1;
+    api_ok(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err));
+    ck_assert_uint_eq(vpu_diff_too_slow(d), 0);
+    vpu_diff_free(d);
+    o.max_slowdown = -1;
+    api_fails(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err),
+              VPU_ERR_INVALID, "max_slowdown");
+    api_scaling_close(&a);
+    api_scaling_close(&b);
+    vpu_context_free(null);
+}
+END_TEST
+
+START_TEST(tolerances_are_looked_at)
+{
+    api_ok(vpu_diff_check_tolerance("ulp=2,abs=1e-3", &api_err));
+    api_ok(vpu_diff_check_tolerance("out0=exact", &api_err));
+    api_fails(vpu_diff_check_tolerance("ulp=few", &api_err), VPU_ERR_INVALID,
+              "few");
+    api_fails(vpu_diff_check_tolerance(NULL, &api_err), VPU_ERR_INVALID,
+              "text");
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("results");
@@ -410,6 +484,9 @@ int main(void)
     tcase_add_test(t, findings_are_told);
     tcase_add_test(t, simulator_and_opencl_agree);
     tcase_add_test(t, differences_are_found);
+    tcase_add_test(t, agreement_in_detail);
+    tcase_add_test(t, cycles_are_compared);
+    tcase_add_test(t, tolerances_are_looked_at);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

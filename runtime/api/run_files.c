@@ -1,0 +1,268 @@
+/* What a run writes beside its tensors: timelines, folded stacks, one
+ * work-group's pipeline, outputs and report. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/oom.h"
+#include "runtime/api/api_priv.h"
+#include "runtime/graph/io.h"
+#include "runtime/report/profile.h"
+
+enum { KANATA_BUNDLES = 10000 };
+
+/* --- what the host does --------------------------------------------------- */
+
+void api_run_files_work(api_run_files *f, const char *what)
+{
+    uint64_t t;
+
+    if (!f->options->trace_host)
+        return;
+    t = (uint64_t)(clock_seconds() * 1e9);
+    if (f->n_work && !f->work[f->n_work - 1].end)
+        f->work[f->n_work - 1].end = t;
+    if (!what)
+        return;
+    f->work = oom_realloc(f->work, (f->n_work + 1) * sizeof *f->work);
+    f->work[f->n_work++] = (api_work){.name = what, .begin = t};
+}
+
+/* Wall-clock times, so only where they are asked for: other timelines are the
+ * same from run to run. */
+static void trace_work(const api_run_files *f)
+{
+    trc_track track;
+
+    if (!f->options->trace_host)
+        return;
+    track = trc_track_slices(f->trace, trc_track_group(f->trace, 0, "host"),
+                             "host work", TRC_NS);
+    for (uint32_t i = 0; i < f->n_work; i++)
+        trc_slice(f->trace, track, f->work[i].begin - f->work[0].begin,
+                  f->work[i].end - f->work[0].begin,
+                  &(trc_event){.name = f->work[i].name});
+}
+
+/* --- what is asked for ---------------------------------------------------- */
+
+vpu_status api_run_files_ask(const vpu_run_options *o, const char *id,
+                             const backend_ops *ops, const exec_options *how,
+                             vpu_error *err)
+{
+    const struct {
+        bool given;
+        const char *name, *lacks;
+        uint32_t needs;
+    } lookers[] = {
+        {o->profile, "profile", "profile of lines", EXEC_PROFILE_NEEDS},
+        {o->folded, "folded", "profile of lines", EXEC_PROFILE_NEEDS},
+        {o->kanata, "kanata", "pipeline to look at", KANATA_NEEDS},
+        {o->trace || o->trace_json || o->vcd, "a trace", NULL,
+         EXEC_TRACE_NEEDS}};
+
+    for (size_t i = 0; i < sizeof lookers / sizeof *lookers; i++) {
+        if (!lookers[i].given)
+            continue;
+        if (!ops->observe && lookers[i].lacks)
+            return err_set(err, VPU_ERR_UNSUPPORTED, "backend %s has no %s", id,
+                           lookers[i].lacks);
+        if (ops->observe &&
+            exec_meets(lookers[i].name, lookers[i].needs, how, NULL, err))
+            return VPU_ERR_INVALID;
+    }
+    return VPU_OK;
+}
+
+vpu_status vpu_run_options_check(const vpu_run_options *options,
+                                 const vpu_context_options *context,
+                                 vpu_error *err)
+{
+    vpu_run_options o;
+    vpu_context_options c;
+    const backend_ops *ops;
+    const char *device;
+    exec_options how;
+    vpu_status st =
+        api_take_options(&o, sizeof o, options, "vpu_run_options", err);
+
+    if (!st)
+        st =
+            api_take_options(&c, sizeof c, context, "vpu_context_options", err);
+    if (!st)
+        st = api_context_check(&c, err);
+    if (!st && !c.backend)
+        c.backend = "sim";
+    if (!st)
+        st = backend_find(c.backend, &ops, &device, err);
+    if (st)
+        return st;
+    how = api_context_how(&c);
+    return api_run_files_ask(&o, c.backend, ops, &how, err);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static vpu_status open_trace(api_run_files *f, vpu_error *err)
+{
+    const vpu_run_options *o = f->options;
+    const vpu_context *c = f->graph->context;
+    const struct {
+        const char *path;
+        trc_format format;
+    } files[] = {{o->trace, TRC_PERFETTO},
+                 {o->trace_json, TRC_CHROME_JSON},
+                 {o->vcd, TRC_VCD}};
+    trc_config cfg = {.level = o->trace_level ? (trc_level)(o->trace_level - 1)
+                                              : TRC_FULL,
+                      .clk_mhz = (uint32_t)c->desc.clk_mhz};
+    bool of_session = !f->graph->open.ops && o->finalize &&
+                      backend_extras(c->ops) & BACKEND_TRACE;
+    vpu_status st;
+
+    if (!o->trace && !o->trace_json && !o->vcd)
+        return VPU_OK;
+    if (!c->ops->trace && !of_session)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "backend %s has no timelines of single runs", c->id);
+    st = trc_writer_create(&cfg, &f->trace, err);
+    for (size_t i = 0; i < sizeof files / sizeof *files && !st; i++)
+        if (files[i].path)
+            st = trc_writer_add(f->trace, files[i].format, files[i].path, err);
+    return st;
+}
+
+static vpu_status open_kanata(api_run_files *f, vpu_error *err)
+{
+    const vpu_run_options *o = f->options;
+    const graph *g = &f->graph->g;
+    uint64_t most = 0;
+    vpu_status st;
+
+    if (!o->kanata)
+        return VPU_OK;
+    for (uint32_t i = 0; i < g->n_launches; i++) {
+        const graph_launch *l = &g->launches[i];
+        uint64_t n = 1;
+
+        for (int d = 0; d < 3; d++)
+            n *= l->local[d] ? l->global[d] / l->local[d] : 0;
+        most = n > most ? n : most;
+    }
+    if (o->kanata_group >= most)
+        return err_set(err, VPU_ERR_INVALID,
+                       "kanata_group %llu: there are %llu work-groups",
+                       (unsigned long long)o->kanata_group,
+                       (unsigned long long)most);
+    st = file_out_open(&f->kanata_file, o->kanata, err);
+    if (!st)
+        f->kanata = kanata_create(f->kanata_file.stream, o->kanata_group,
+                                  o->kanata_bundles ? o->kanata_bundles
+                                                    : KANATA_BUNDLES);
+    return st;
+}
+
+vpu_status api_run_files_open(api_run_files *f, vpu_error *err)
+{
+    const vpu_run_options *o = f->options;
+    vpu_status st = o->output ? file_mkdirs(o->output, err) : VPU_OK;
+
+    if (!st)
+        st = open_trace(f, err);
+    if (!st)
+        st = open_kanata(f, err);
+    if (!st && o->folded)
+        st = file_out_open(&f->folded, o->folded, err);
+    return st;
+}
+
+/* --- while it runs -------------------------------------------------------- */
+
+void api_run_files_observe(api_run_files *f)
+{
+    const backend *b = &f->graph->open;
+
+    f->traced = b->ops->trace && f->trace;
+    if (f->traced)
+        b->ops->trace->to(b->self, f->trace);
+    f->observer = kanata_observer(f->kanata);
+    if (b->ops->observe && f->observer)
+        b->ops->observe->observers(b->self, &f->observer, 1);
+}
+
+void api_run_files_detach(api_run_files *f)
+{
+    const backend *b = &f->graph->open;
+
+    if (b->ops && f->traced)
+        b->ops->trace->to(b->self, NULL);
+    if (b->ops && b->ops->observe && f->observer)
+        b->ops->observe->observers(b->self, NULL, 0);
+}
+
+/* --- afterwards ----------------------------------------------------------- */
+
+static vpu_status save_outputs(const api_run_files *f, vpu_result *r,
+                               vpu_error *err)
+{
+    const vpu_graph *g = f->graph;
+    const char *dir = f->options->output, *json = vpu_result_json(r);
+    arena *a = arena_create(0);
+    void **data = arena_array(a, void *, g->g.n_buffers + 1);
+    vpu_status st;
+
+    for (uint32_t i = 0; i < g->g.n_buffers; i++)
+        if (g->g.buffers[i].role == GRAPH_OUTPUT)
+            data[i] = api_tensor_contents(g->tensors[i]);
+    st = graph_output_save(dir, &g->g, data, err);
+    if (!st && !json)
+        st = err_set(err, VPU_ERR_NOMEM, "no memory for the report");
+    if (!st)
+        st = file_write(file_join(a, dir, "report.json"), json, strlen(json),
+                        err);
+    arena_destroy(a);
+    return st;
+}
+
+static vpu_status save_folded(api_run_files *f, const vpu_result *r,
+                              vpu_error *err)
+{
+    const report_source source = api_result_source(r);
+    str out = {0};
+
+    report_profile_folded(&source, &out);
+    fwrite(str_text(&out), 1, out.n, f->folded.stream);
+    str_free(&out);
+    return file_out_commit(&f->folded, err);
+}
+
+vpu_status api_run_files_save(api_run_files *f, vpu_result *r, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    if (f->options->output) {
+        api_run_files_work(f, "transfer");
+        st = save_outputs(f, r, err);
+    }
+    api_run_files_work(f, NULL);
+    if (!st && f->folded.stream)
+        st = save_folded(f, r, err);
+    if (!st && f->kanata)
+        st = file_out_commit(&f->kanata_file, err);
+    return st;
+}
+
+vpu_status api_run_files_close(api_run_files *f, vpu_status st, vpu_error *err)
+{
+    if (f->trace && st) {
+        trc_writer_abandon(f->trace);
+    } else if (f->trace) {
+        trace_work(f);
+        st = trc_writer_commit(f->trace, err);
+    }
+    file_out_abandon(&f->folded);
+    file_out_abandon(&f->kanata_file);
+    kanata_free(f->kanata);
+    free(f->work);
+    return st;
+}
