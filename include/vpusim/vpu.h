@@ -758,6 +758,18 @@ typedef struct vpu_kind {
 VPU_EXPORT vpu_status vpu_context_register(vpu_context *context,
                                            const vpu_kind *kind,
                                            vpu_error *err);
+/* The layer types of a binding file become kinds of these names: vpu_graph_add
+ * takes their inputs, at most one output, whose shape is that of input 0 where
+ * none is given, and their parameters as values. path is a file; a folder,
+ * whose layer.xml and those of the folders in it are read; or NULL for the
+ * samples that were installed with the library (GRN, MVN, Reorg …). Of types
+ * that a file has twice the vendor's compiler's choice counts.
+ *
+ * VPU_ERR_IO     the file or folder; no samples are where the library is
+ * VPU_ERR_PARSE  of a file */
+VPU_EXPORT vpu_status vpu_context_register_layers(vpu_context *context,
+                                                  const char *path,
+                                                  vpu_error *err);
 /* Names of the kinds, those of the library first; NULL: there are not so many.
  */
 VPU_EXPORT const char *vpu_context_kind(vpu_context *context, size_t i);

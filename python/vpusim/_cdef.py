@@ -505,6 +505,9 @@ typedef struct vpu_kind {
 vpu_status vpu_context_register(vpu_context *context,
                                            const vpu_kind *kind,
                                            vpu_error *err);
+vpu_status vpu_context_register_layers(vpu_context *context,
+                                                  const char *path,
+                                                  vpu_error *err);
 const char *vpu_context_kind(vpu_context *context, size_t i);
 typedef struct vpu_add_options {
     size_t struct_size;

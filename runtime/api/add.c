@@ -757,6 +757,8 @@ vpu_status vpu_graph_add(vpu_graph *self, const char *kind,
     x.k = api_kind_find(self->context, kind);
     if (!x.k)
         return no_kind(self->context, kind, err);
+    if (api_kind_is_layer(self->context, x.k))
+        return api_layer_kind_add(self, x.k, &o, out, err);
     st = api_graph_change(self, add, &x, err);
     if (!st)
         *out = x.made;

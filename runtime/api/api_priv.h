@@ -41,6 +41,7 @@ const char *const *api_copy_list(arena *a, const char *const *list, size_t n);
 typedef struct api_kind {
     arena *arena; /* NULL: one of the library's */
     vpu_kind kind;
+    bool is_layer;         /* a type of kind.file, which is a binding file */
     struct api_kind *next; /* an earlier one */
 } api_kind;
 
@@ -85,6 +86,15 @@ exec_options api_context_how(const vpu_context_options *o);
 void api_kinds_free(vpu_context *c);
 /* NULL: there is none. Lives as long as the context. */
 const vpu_kind *api_kind_find(vpu_context *c, const char *name);
+/* Is it a layer type of a binding file? api_layer_kind_add adds those. */
+bool api_kind_is_layer(vpu_context *c, const vpu_kind *k);
+/* A list of kinds, latest first, into the context, or away. */
+void api_kinds_join(vpu_context *c, api_kind *list);
+void api_kinds_drop(api_kind *list);
+/* layer_kind.c: errors of vpu_graph_add_layer. */
+vpu_status api_layer_kind_add(vpu_graph *g, const vpu_kind *kind,
+                              const vpu_add_options *o, vpu_operation **out,
+                              vpu_error *err);
 /* The kernel of a kind, compiled once for the same options, which are in front
  * of the kind's own. */
 vpu_status api_kind_kernel(vpu_context *c, const vpu_kind *kind,

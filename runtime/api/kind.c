@@ -192,6 +192,39 @@ static const vpu_kind *find_builtin(const char *name)
     return NULL;
 }
 
+bool api_kind_is_layer(vpu_context *c, const vpu_kind *k)
+{
+    bool is = false;
+
+    pthread_mutex_lock(&c->lock);
+    for (const api_kind *x = c->kinds; x; x = x->next)
+        is |= &x->kind == k && x->is_layer;
+    pthread_mutex_unlock(&c->lock);
+    return is;
+}
+
+void api_kinds_join(vpu_context *c, api_kind *list)
+{
+    api_kind **last = &list;
+
+    while (*last)
+        last = &(*last)->next;
+    pthread_mutex_lock(&c->lock);
+    *last = c->kinds;
+    c->kinds = list;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void api_kinds_drop(api_kind *list)
+{
+    while (list) {
+        api_kind *next = list->next;
+
+        arena_destroy(list->arena);
+        list = next;
+    }
+}
+
 const vpu_kind *api_kind_find(vpu_context *c, const char *name)
 {
     const vpu_kind *k;

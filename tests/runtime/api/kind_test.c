@@ -833,6 +833,104 @@ START_TEST(composed_operations)
 }
 END_TEST
 
+/* --- layer types as kinds ------------------------------------------------- */
+
+/* x through the GRN of the samples, by name or as a layer: bytes and cycles. */
+static uint64_t grn(vpu_context *c, bool by_name, uint16_t *out)
+{
+    static const char *const binding = "kernels/grn/layer.xml";
+    static const char *const bias = "bias=0.5", *const shape = "in0=1x8x6x16";
+    const vpu_value value = {"bias", 1, 0, 0.5};
+    vpu_tensor_options t = VPU_TENSOR_OPTIONS_INIT;
+    vpu_layer_options l = VPU_LAYER_OPTIONS_INIT;
+    vpu_tensor *x;
+    vpu_operation *op;
+    vpu_graph *own = g;
+    vpu_result *r;
+    uint64_t cycles;
+
+    api_ok(vpu_graph_create(&g, c, &api_err));
+    if (by_name) {
+        t.role = VPU_ROLE_INPUT;
+        t.shape = "1x8x6x16:f16";
+        api_ok(vpu_graph_tensor(g, &t, &x, &api_err));
+        api_ok(try_add("GRN", &x, 1, &value, 1, &op));
+    } else {
+        l.bindings = &binding;
+        l.layer = "GRN";
+        l.params = &bias;
+        l.shapes = &shape;
+        l.n_bindings = l.n_params = l.n_shapes = 1;
+        api_ok(vpu_graph_add_layer(g, &l, &op, &api_err));
+        x = vpu_operation_input(op, 0);
+    }
+    api_ok(vpu_tensor_fill(x, "random:3", &api_err));
+    api_ok(vpu_graph_finalize(g, &api_err));
+    api_ok(vpu_graph_run(g, NULL, &r, &api_err));
+    api_ok(
+        vpu_tensor_read(vpu_operation_output(op, 0), out, 768 * 2, &api_err));
+    cycles = vpu_result_cycles(r);
+    vpu_result_free(r);
+    vpu_graph_free(g);
+    g = own;
+    return cycles;
+}
+
+START_TEST(layer_types_by_name)
+{
+    const char *path = _i ? "kernels" : "kernels/grn/layer.xml";
+    vpu_context *c = api_context(NULL);
+    uint16_t a[768], b[768];
+    bool found = false;
+    const char *name;
+
+    api_ok(vpu_context_register_layers(c, path, &api_err));
+    for (size_t i = 0; (name = vpu_context_kind(c, i)); i++)
+        found |= !strcmp(name, _i ? "MVN" : "GRNDma");
+    ck_assert(found);
+    ck_assert_uint_eq(grn(c, true, a), grn(c, false, b));
+    ck_assert_mem_eq(a, b, sizeof a);
+    vpu_context_free(c);
+}
+END_TEST
+
+START_TEST(layer_types_on_opencl)
+{
+    vpu_context *c = api_context("opencl");
+    uint16_t a[768], b[768];
+
+    api_ok(vpu_context_register_layers(c, "kernels", &api_err));
+    grn(c, true, a);
+    grn(c, false, b);
+    ck_assert_mem_eq(a, b, sizeof a);
+    vpu_context_free(c);
+}
+END_TEST
+
+START_TEST(layer_types_that_are_refused)
+{
+    const vpu_value wrong = {"bios", 1, 0, 0.5};
+    vpu_tensor *x;
+    vpu_operation *op;
+
+    api_fails(
+        vpu_context_register_layers(sim, "kernels/grn/nothing.xml", &api_err),
+        VPU_ERR_IO, "nothing.xml");
+    api_fails(vpu_context_register_layers(sim, "docs", &api_err), VPU_ERR_IO,
+              "docs has no layer.xml");
+    api_fails(vpu_context_register_layers(sim, "kernels/grn/grn.cl", &api_err),
+              VPU_ERR_PARSE, "grn.cl");
+    api_fails(vpu_context_register_layers(sim, NULL, &api_err), VPU_ERR_IO,
+              "share/vpusim/kernels: give the path of your own");
+    ck_assert_ptr_null(vpu_context_kind(sim, 100));
+    api_ok(vpu_context_register_layers(sim, "kernels/grn", &api_err));
+    x = constant("1x2x2x8:f16", 1);
+    api_fails(try_add("GRN", &x, 1, &wrong, 1, &op), VPU_ERR_INVALID, "bios");
+    api_fails(try_add("GRNN", &x, 1, NULL, 0, &op), VPU_ERR_INVALID,
+              "did you mean 'GRN'");
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("kinds");
@@ -860,6 +958,9 @@ int main(void)
     tcase_add_test(t, kinds_and_kernels_that_differ);
     tcase_add_test(t, kinds_are_replaced);
     tcase_add_test(t, composed_operations);
+    tcase_add_loop_test(t, layer_types_by_name, 0, 2);
+    tcase_add_test(t, layer_types_on_opencl);
+    tcase_add_test(t, layer_types_that_are_refused);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
