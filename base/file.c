@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -252,10 +253,24 @@ static vpu_status open_to_write(const char *path, int flags, FILE **f,
     return err_set(err, VPU_ERR_NOMEM, "%s: cannot be opened", path);
 }
 
+/* Of the process; asking umask() would change it for other threads. */
+static mode_t creation_mask(void)
+{
+    FILE *f = fopen("/proc/self/status", "re");
+    char line[256];
+    unsigned mask = 022;
+
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "Umask: %o", &mask) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (mode_t)mask;
+}
+
 static vpu_status open_temp(file_out *o, const char *path, vpu_error *err)
 {
     size_t n = strlen(path) + 8;
-    mode_t mask;
     int fd, why;
 
     o->temp = malloc(n);
@@ -270,9 +285,7 @@ static vpu_status open_temp(file_out *o, const char *path, vpu_error *err)
         return err_set(err, VPU_ERR_IO, "%s: cannot be written: %s", path,
                        strerror(why));
     }
-    mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
+    fchmod(fd, 0666 & ~creation_mask());
     o->stream = fdopen(fd, "w+b");
     if (!o->stream) {
         close(fd);
@@ -281,8 +294,75 @@ static vpu_status open_temp(file_out *o, const char *path, vpu_error *err)
     return VPU_OK;
 }
 
+/* A name of the system's, such as /dev/stdout, that leads to a file: the file
+ * itself is meant, which others may have open, and no name may be replaced. */
+static bool is_of_system(const char *path)
+{
+    return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+}
+
+/* The descriptor that a name stands for; below 0: none. */
+static int descriptor_named(const char *path)
+{
+    unsigned n;
+    char more;
+
+    if (!strcmp(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (!strcmp(path, "/dev/stderr"))
+        return STDERR_FILENO;
+    return sscanf(path, "/dev/fd/%u%c", &n, &more) == 1 ||
+                   sscanf(path, "/proc/self/fd/%u%c", &n, &more) == 1
+               ? (int)(n & INT_MAX)
+               : -1;
+}
+
+/* Its own place in the file goes on: opened anew, a regular file would be
+ * written from its beginning, or over what comes later. */
+static vpu_status open_descriptor(int number, const char *path, FILE **f,
+                                  vpu_error *err)
+{
+    int fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
+
+    *f = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (*f)
+        return VPU_OK;
+    err_set(err, VPU_ERR_IO, "%s: cannot be written: %s", path,
+            strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return VPU_ERR_IO;
+}
+
+enum { MOST_LINKS = 40 };
+
+/* What symbolic links lead to, so that they stay: in `place`, PATH_MAX bytes.
+ * False: there are too many, or too long ones. */
+static bool follow_links(const char *path, char *place)
+{
+    char to[PATH_MAX];
+
+    if ((size_t)snprintf(place, PATH_MAX, "%s", path) >= PATH_MAX)
+        return false;
+    for (int i = 0; i < MOST_LINKS && !is_of_system(place); i++) {
+        ssize_t n = readlink(place, to, sizeof to - 1);
+        char *slash = strrchr(place, '/');
+        size_t dir = slash ? (size_t)(slash + 1 - place) : 0;
+
+        if (n < 0)
+            return true; /* no link, or nothing yet */
+        to[n] = 0;
+        dir = *to == '/' ? 0 : dir;
+        if ((size_t)snprintf(place + dir, PATH_MAX - dir, "%s", to) >=
+            PATH_MAX - dir)
+            return false;
+    }
+    return is_of_system(place);
+}
+
 vpu_status file_out_open(file_out *o, const char *path, vpu_error *err)
 {
+    char place[PATH_MAX];
     struct stat sb;
     bool there = !stat(path, &sb);
     vpu_status st;
@@ -290,12 +370,19 @@ vpu_status file_out_open(file_out *o, const char *path, vpu_error *err)
     *o = (file_out){0};
     if (there && S_ISDIR(sb.st_mode))
         return err_set(err, VPU_ERR_IO, "%s: is a directory", path);
-    o->path = strdup(path);
+    if (!follow_links(path, place))
+        return err_set(err, VPU_ERR_IO, "%s: cannot be written: %s", path,
+                       strerror(ELOOP));
+    o->path = strdup(place);
     if (!o->path)
         return err_set(err, VPU_ERR_NOMEM, "out of memory");
     /* Something else that can be written to stays: /dev/null, a FIFO. */
-    st = there && !S_ISREG(sb.st_mode) ? open_to_write(path, 0, &o->stream, err)
-                                       : open_temp(o, path, err);
+    if (descriptor_named(place) >= 0)
+        st = open_descriptor(descriptor_named(place), path, &o->stream, err);
+    else if (there && (!S_ISREG(sb.st_mode) || is_of_system(place)))
+        st = open_to_write(path, O_APPEND, &o->stream, err);
+    else
+        st = open_temp(o, place, err);
     if (st)
         file_out_abandon(o);
     return st;

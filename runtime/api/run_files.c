@@ -213,8 +213,14 @@ static vpu_status save_outputs(const api_run_files *f, vpu_result *r,
 
     for (uint32_t i = 0; i < g->g.n_buffers; i++)
         if (g->g.buffers[i].role == GRAPH_OUTPUT)
-            data[i] = api_tensor_contents(g->tensors[i]);
+            data[i] = api_tensor_memory(g->tensors[i]);
     st = graph_output_save(dir, &g->g, data, err);
+    /* Those with gaps once more, in one piece. */
+    for (uint32_t i = 0; i < g->g.n_buffers && !st; i++)
+        if (data[i] && g->tensors[i]->has_gaps)
+            st = vpu_tensor_save(
+                g->tensors[i],
+                arena_printf(a, "%s/%s.npy", dir, g->g.buffers[i].name), err);
     if (!st && !json)
         st = err_set(err, VPU_ERR_NOMEM, "no memory for the report");
     if (!st)

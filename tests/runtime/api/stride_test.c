@@ -195,6 +195,7 @@ START_TEST(constants_and_files)
     vpu_tensor_options o = options("k", VPU_ROLE_CONSTANT, "2x3:i32");
     static const int32_t numbers[] = {5, -1, 7, 8, 2, 9};
     vpu_tensor *k, *y, *x, *z;
+    vpu_run_options r = VPU_RUN_OPTIONS_INIT;
     arena *a = arena_create(0);
     char *dir = program_temp_dir(a), *file = file_join(a, dir, "y.npy");
 
@@ -220,8 +221,12 @@ START_TEST(constants_and_files)
     api_ok(vpu_tensor_save(y, file, &api_err));
     api_ok(vpu_tensor_fill(x, file, &api_err)); /* from the file, elsewhere */
     expect_numbers(x, numbers);
-    api_ok(vpu_graph_run(g, NULL, NULL, &api_err));
+    r.output = file_join(a, dir, "out");
+    api_ok(vpu_graph_run(g, &r, NULL, &api_err));
     expect_numbers(z, numbers);
+    api_ok(vpu_tensor_fill(x, "zeros", &api_err));
+    api_ok(vpu_tensor_fill(x, file_join(a, r.output, "y.npy"), &api_err));
+    expect_numbers(x, numbers);
     program_remove_dir(dir);
     arena_destroy(a);
 }
