@@ -85,11 +85,9 @@ static vpu_status open_planned(void *user, vpu_error *err)
     vpu_status st =
         backend_open(g->context->ops, &g->cfg, &g->g, &g->open, err);
 
-    if (st)
-        return st;
-    if (g->open.ops->inspect)
+    if (!st && g->open.ops->inspect)
         share_contents(g);
-    else
+    else if (!st)
         st = give_contents(g, err);
     if (st)
         backend_close(&g->open);
