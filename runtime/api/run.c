@@ -333,7 +333,7 @@ vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
                          vpu_result **out, vpu_error *err)
 {
     vpu_run_options o;
-    vpu_error own = {0}, *e = err ? err : &own;
+    vpu_error own, *e = err ? err : &own;
     running r = {.g = self, .o = &o, .files = {self, &o}};
     vpu_status st = api_need(self, "graph", e);
 
