@@ -85,9 +85,7 @@ static vpu_status open_planned(void *user, vpu_error *err)
     vpu_status st =
         backend_open(g->context->ops, &g->cfg, &g->g, &g->open, err);
 
-    if (st)
-        return st;
-    if (!g->open.ops->caps(g->open.self)->stages)
+    if (!st && !g->open.ops->caps(g->open.self)->stages)
         st = api_hosts_refuse(g, "the backend runs a graph only as a whole",
                               err);
     if (!st && g->open.ops->inspect)
@@ -346,7 +344,7 @@ vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
                          vpu_result **out, vpu_error *err)
 {
     vpu_run_options o;
-    vpu_error own = {0}, *e = err ? err : &own;
+    vpu_error own, *e = err ? err : &own;
     running r = {.g = self, .o = &o, .files = {self, &o}};
     vpu_status st = api_need(self, "graph", e);
 

@@ -247,25 +247,6 @@ int target_check(target_options *o, const cli_command *c, char *const *words,
 
 /* --- binding ------------------------------------------------------------- */
 
-vpu_status target_check_params(const target_options *o, target *const *list,
-                               uint32_t n, arena *a, vpu_error *err)
-{
-    bool look = !(o->offered & BACKEND_PARAMS);
-    vpu_status st = VPU_OK;
-
-    for (uint32_t p = 0; p < o->params.n && !st && look; p++)
-        for (uint32_t k = 0; k < n; k++) {
-            graph_request one = list[k]->layer.request;
-
-            one.params += p;
-            one.n_params = 1;
-            st = graph_check_params(&one, a, err);
-            if (!st)
-                break;
-        }
-    return st;
-}
-
 /* What is compared with a stick is run as a stick runs it. */
 static graph_batch batch_of(const target_options *o)
 {
@@ -306,7 +287,9 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
     if (!st)
         st = graph_layer_bind(&texts, a, log, &t->layer, err);
     t->graph = t->layer.graph;
-    return st ? st : target_check_params(o, &t, 1, a, err);
+    return st || o->offered & BACKEND_PARAMS
+               ? st
+               : graph_check_params(&t->layer.request, a, err);
 }
 
 /* --- inputs -------------------------------------------------------------- */

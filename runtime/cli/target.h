@@ -80,16 +80,12 @@ typedef struct {
 
 /* The layer that the options describe, in their words. */
 graph_layer_texts target_texts(const target_options *o);
-/* Machine, binding, model, graph; everything in the arena. With o->offered the
- * parameters are looked at (target_check_params).
+/* Machine, binding, model, graph; everything in the arena. Unless o->offered
+ * has BACKEND_PARAMS, parameters that the binding does not look at are refused.
  * Errors of mach_desc_load, config_file_read, config_model_read, graph_bind,
  * and VPU_ERR_INVALID for values that do not fit (message quotes them). */
 vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                        target *t, vpu_error *err);
-/* Unless o->offered has BACKEND_PARAMS: VPU_ERR_INVALID for a parameter that
- * none of n bound targets looks at. */
-vpu_status target_check_params(const target_options *o, target *const *list,
-                               uint32_t n, arena *a, vpu_error *err);
 /* What the options say of the input of that number, default random:N; in the
  * arena. VPU_ERR_INVALID: an --input is no "N=SPEC". */
 vpu_status target_input_spec(const target_options *o, uint32_t port, arena *a,

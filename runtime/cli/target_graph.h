@@ -6,9 +6,8 @@
 #include "include/vpusim/vpu.h"
 #include "runtime/cli/target.h"
 
-/* Where the layer runs, and which it is, in the options' words; the command may
- * change either before target_graph_open. Texts are the options' own, or in the
- * arena. */
+/* Where the layer runs, and which it is; the command may change either before
+ * target_graph_open. Texts are the options' own. */
 typedef struct {
     vpu_context_options context;
     vpu_layer_options layer;

@@ -158,6 +158,33 @@ START_TEST(errors_of_callbacks_are_the_runs)
 }
 END_TEST
 
+/* What could not be opened is not open. */
+START_TEST(a_graph_that_cannot_be_opened)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_run_options run = VPU_RUN_OPTIONS_INIT;
+    vpu_context *c;
+    api_scaling s;
+
+    o.backend = "sim:x";
+    run.finalize = 1;
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    api_scaling_open(&s, c, N, 2);
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    for (int i = 0; i < 2; i++) {
+        api_fails(vpu_graph_finalize(s.graph, &api_err), VPU_ERR_INVALID,
+                  "no device 'x'");
+        api_fails(vpu_graph_run(s.graph, &run, NULL, &api_err), VPU_ERR_INVALID,
+                  "no device 'x'");
+    }
+    api_fails(vpu_graph_run(s.graph, NULL, NULL, &api_err), VPU_ERR_INVALID,
+              "not finalized");
+    ck_assert_ptr_null(vpu_tensor_data(s.y));
+    api_scaling_close(&s);
+    vpu_context_free(c);
+}
+END_TEST
+
 /* --- files ---------------------------------------------------------------- */
 
 START_TEST(outputs_and_the_report_in_a_folder)
@@ -396,6 +423,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_graph_is_finalized_on_the_way);
     tcase_add_test(t, errors_of_callbacks_are_the_runs);
+    tcase_add_test(t, a_graph_that_cannot_be_opened);
     tcase_add_test(t, outputs_and_the_report_in_a_folder);
     tcase_add_test(t, stacks_and_pipelines);
     tcase_add_test(t, a_profile_may_be_short);
