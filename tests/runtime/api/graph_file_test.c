@@ -462,6 +462,29 @@ static void save_small(void)
     api_ok(vpu_graph_save(g, path, NULL, &api_err));
 }
 
+/* Saved by one backend, run by another one. */
+START_TEST(loaded_on_an_opencl_device)
+{
+    vpu_context *opencl = api_context("opencl");
+    vpu_graph *loaded;
+    const float *y;
+
+    save_small();
+    ck_assert_int_eq(unlink(file_join(mem, dir, "offset.h")), 0);
+    api_ok(vpu_graph_load(&loaded, opencl, path, &api_err));
+    vpu_context_free(opencl);
+    vpu_result_free(run(loaded));
+    y = vpu_tensor_data(vpu_graph_tensor_named(loaded, "y"));
+    for (int i = 0; i < 16; i++) {
+        float x = ((const float *)vpu_tensor_data(
+            vpu_graph_tensor_named(loaded, "x")))[i];
+
+        ck_assert_float_eq_tol(y[i], 3 * x + (i ? 0 : 0.1f) + 5, 1e-5f);
+    }
+    vpu_graph_free(loaded);
+}
+END_TEST
+
 /* Refused, with the byte. */
 static void check_refused(uint64_t at)
 {
@@ -650,6 +673,7 @@ int main(void)
     tcase_add_test(t, loaded_graph_takes_nothing_more);
     tcase_add_test(t, graphs_that_cannot_be_saved);
     tcase_add_test(t, folders_that_are_not_there);
+    tcase_add_test(t, loaded_on_an_opencl_device);
     tcase_add_test(t, truncated_at_every_length);
     tcase_add_test(t, every_byte_changed);
     tcase_add_test(t, other_versions);
