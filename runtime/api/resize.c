@@ -199,8 +199,13 @@ static vpu_status open_again(vpu_graph *g, vpu_error *err)
 {
     const backend_ops *ops = g->open.ops;
 
+    vpu_status st;
+
     backend_close(&g->open);
-    return backend_open(ops, &g->cfg, &g->g, &g->open, err);
+    st = backend_open(ops, &g->cfg, &g->g, &g->open, err);
+    if (st)
+        backend_close(&g->open);
+    return st;
 }
 
 static void note_sizes(vpu_graph *g)

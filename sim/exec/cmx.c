@@ -4,9 +4,9 @@
 
 enum { CMX_ALIGN = 16 };
 
-static uint32_t up(uint64_t n)
+static uint64_t up(uint64_t n)
 {
-    return (uint32_t)((n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN);
+    return (n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN;
 }
 
 bool cmx_has_phases(const sim_kernel *k)

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/oom.h"
+#include "tests/kernels/program.h"
 #include "tests/runtime/api/api.h"
 
 enum { N = 4096 };
@@ -469,6 +471,102 @@ START_TEST(every_allocation_of_a_call_may_fail)
 }
 END_TEST
 
+/* Likewise files of a graph, and one that is loaded; a file is there only when
+ * all went well. */
+static bool save_all(api_scaling *s, const char *path, uint64_t n)
+{
+    vpu_graph *loaded = NULL;
+    vpu_status st;
+
+    remove(path);
+    oom_fail_at(n);
+    st = vpu_graph_save(s->graph, path, NULL, &api_err);
+    ck_assert_int_eq(!st, file_exists(path));
+    if (!st)
+        st = vpu_graph_load(&loaded, s->context, path, &api_err);
+    if (!st)
+        st = vpu_graph_finalize(loaded, &api_err);
+    if (!st)
+        st = vpu_graph_export(loaded, path, NULL, &api_err);
+    oom_fail_at(0);
+    ck_assert_msg(!st || st == VPU_ERR_NOMEM, "allocation %llu: %d %s",
+                  (unsigned long long)n, st, api_err.msg);
+    vpu_graph_free(loaded);
+    return !st;
+}
+
+START_TEST(every_allocation_for_a_file_may_fail)
+{
+    vpu_context *c = api_context(NULL);
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a);
+    const char *path = file_join(a, dir, "graph");
+    api_scaling s;
+    uint64_t n = 1;
+
+    api_scaling_open(&s, c, 8, 2);
+    ck_assert(save_all(&s, path, 0));
+    while (!save_all(&s, path, n))
+        n++;
+    ck_assert_uint_gt(n, 20);
+    api_scaling_close(&s);
+    program_remove_dir(dir);
+    arena_destroy(a);
+    vpu_context_free(c);
+}
+END_TEST
+
+static vpu_status copy(void *user, const void *const *inputs,
+                       void *const *outputs, vpu_error *err)
+{
+    (void)user, (void)err;
+    memcpy(outputs[0], inputs[0], 8 * sizeof(float));
+    return VPU_OK;
+}
+
+/* Likewise a function of the host. */
+static bool add_and_run(vpu_context *c, uint64_t n)
+{
+    vpu_host_options o = VPU_HOST_OPTIONS_INIT;
+    vpu_operation *op;
+    api_scaling s;
+    vpu_tensor *z;
+    vpu_status st;
+
+    api_scaling_open(&s, c, 8, 2);
+    z = api_tensor(s.graph, "z", VPU_ROLE_OUTPUT, VPU_F32, 8);
+    o.inputs = &s.y;
+    o.outputs = &z;
+    o.n_inputs = o.n_outputs = 1;
+    o.function = copy;
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    oom_fail_at(n);
+    st = vpu_graph_add_host(s.graph, &o, &op, &api_err);
+    if (!st)
+        st = vpu_graph_finalize(s.graph, &api_err);
+    if (!st)
+        st = vpu_graph_run(s.graph, NULL, NULL, &api_err);
+    oom_fail_at(0);
+    ck_assert_msg(!st || st == VPU_ERR_NOMEM, "allocation %llu: %d %s",
+                  (unsigned long long)n, st, api_err.msg);
+    if (!st)
+        ck_assert_float_eq(((float *)vpu_tensor_data(z))[7], 14.0f / 256);
+    api_scaling_close(&s);
+    return !st;
+}
+
+START_TEST(every_allocation_for_the_host_may_fail)
+{
+    vpu_context *c = api_context(NULL);
+    uint64_t n = 1;
+
+    ck_assert(add_and_run(c, 0));
+    while (!add_and_run(c, n))
+        n++;
+    vpu_context_free(c);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("endurance");
@@ -484,6 +582,8 @@ int main(void)
         puts("skipped 1: memory that a sanitizer keeps");
     tcase_add_test(t, every_allocation_may_fail);
     tcase_add_loop_test(t, every_allocation_of_a_call_may_fail, 0, N_CALLS);
+    tcase_add_test(t, every_allocation_for_a_file_may_fail);
+    tcase_add_test(t, every_allocation_for_the_host_may_fail);
     tcase_add_test(t, threads_count_the_same);
     tcase_add_test(t, signals_and_streams_are_left_alone);
     suite_add_tcase(suite, t);

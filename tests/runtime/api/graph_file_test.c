@@ -457,10 +457,44 @@ static void save_small(void)
     static const float w[16] = {1};
     vpu_tensor *x = make("x", VPU_ROLE_INPUT, "1x16:f32", NULL);
     vpu_tensor *c = make("w", VPU_ROLE_CONSTANT, "1x16:f32", w);
+    vpu_tensor *y = make("y", VPU_ROLE_OUTPUT, "1x16:f32", NULL);
+    vpu_view_options v = VPU_VIEW_OPTIONS_INIT;
+    vpu_tensor *half;
 
-    add_own(x, c, make("y", VPU_ROLE_OUTPUT, "1x16:f32", NULL));
+    v.name = "half";
+    v.start[1] = 8;
+    v.dims[0] = 1;
+    v.dims[1] = 8;
+    api_ok(vpu_graph_view(g, y, &v, &half, &api_err));
+    v.name = "quarter";
+    v.start[1] = v.dims[1] = 4;
+    api_ok(vpu_graph_view(g, half, &v, &half, &api_err));
+    add_own(x, c, y);
     api_ok(vpu_graph_save(g, path, NULL, &api_err));
 }
+
+/* Saved by one backend, run by another one. */
+START_TEST(loaded_on_an_opencl_device)
+{
+    vpu_context *opencl = api_context("opencl");
+    vpu_graph *loaded;
+    const float *y;
+
+    save_small();
+    ck_assert_int_eq(unlink(file_join(mem, dir, "offset.h")), 0);
+    api_ok(vpu_graph_load(&loaded, opencl, path, &api_err));
+    vpu_context_free(opencl);
+    vpu_result_free(run(loaded));
+    y = vpu_tensor_data(vpu_graph_tensor_named(loaded, "y"));
+    for (int i = 0; i < 16; i++) {
+        float x = ((const float *)vpu_tensor_data(
+            vpu_graph_tensor_named(loaded, "x")))[i];
+
+        ck_assert_float_eq_tol(y[i], 3 * x + (i ? 0 : 0.1f) + 5, 1e-5f);
+    }
+    vpu_graph_free(loaded);
+}
+END_TEST
 
 /* Refused, with the byte. */
 static void check_refused(uint64_t at)
@@ -550,6 +584,17 @@ static const struct {
     {"\"virtual\": false", "\"virtual\": true", "the role of its buffer"},
     {"\"tensors\": [", "\"tensors\": [], \"t\": [", "a tensor for it"},
     {"\"launches\": [\n  {", "\"launches\": [], \"l\": [\n  {", "a launch"},
+    {"\"name\": \"half\",\n   \"offset\": 32",
+     "\"name\": \"half\",\n   \"offset\": 36", "inside of its parent"},
+    {"\"name\": \"quarter\",\n   \"offset\": 48",
+     "\"name\": \"quarter\",\n   \"offset\": 28", "inside of its parent"},
+    {"\"name\": \"quarter\",\n   \"offset\": 48",
+     "\"name\": \"quarter\",\n   \"offset\": 52", "inside of its parent"},
+    {"\"name\": \"quarter\",\n   \"offset\": 48",
+     "\"name\": \"quarter\",\n   \"offset\": 46", "inside of its parent"},
+    {"\"parent\": 3", "\"parent\": 4", "from 0 to 3"},
+    {"\"parent\": 3", "\"parent\": 1", "inside of its parent"},
+    {"\"parent\": 3", "\"parent\": null", "inside of its parent"},
     {"\"params\": []", "\"params\": [\"x\"]", "name=value"},
     {"\"kind\": \"local\"", "\"kind\": \"buffer\"", "buffer: expected"},
 };
@@ -597,19 +642,21 @@ END_TEST
 /* What is in order as a file, and no graph that runs. */
 static const struct {
     const char *from, *to;
+    vpu_status status;
 } wrong[] = {
-    {"\"entry\": \"own\"", "\"entry\": \"other\""},
-    {"\"name\": \"n\"", "\"name\": \"m\""},
-    {"\"name\": \"a\"", "\"name\": \"t\""},
-    {"\"bytes\": 32", "\"bytes\": 4294967295"},
-    {"\"bytes\": 32", "\"bytes\": 0"},
-    {"\"global\": [\n    16", "\"global\": [\n    4294967288"},
-    {"\"local\": [\n    8,\n    1,", "\"local\": [\n    16,\n    1,"},
-    {"\"options\": []", "\"options\": [\"-o/tmp/x\"]"},
-    {"\"by_index\": false", "\"by_index\": true"},
-    {"\"integer\": -2", "\"integer\": 9223372036854775807"},
-    {"\"dtype\": \"f32\"", "\"dtype\": \"i32\""},
-    {"\"max_shaves\": 0", "\"max_shaves\": 4294967295"},
+    {"\"entry\": \"own\"", "\"entry\": \"other\"", VPU_ERR_COMPILE},
+    {"\"name\": \"n\"", "\"name\": \"m\"", VPU_ERR_INVALID},
+    {"\"name\": \"a\"", "\"name\": \"t\"", VPU_ERR_INVALID},
+    {"\"bytes\": 32", "\"bytes\": 4294967295", VPU_ERR_LIMIT},
+    {"\"bytes\": 32", "\"bytes\": 0", VPU_ERR_FAULT},
+    {"\"global\": [\n    16", "\"global\": [\n    4294967288", VPU_ERR_FAULT},
+    {"\"local\": [\n    8,\n    1,", "\"local\": [\n    16,\n    1,",
+     VPU_ERR_FAULT},
+    {"\"options\": []", "\"options\": [\"-o/tmp/x\"]", VPU_ERR_INVALID},
+    {"\"by_index\": false", "\"by_index\": true", VPU_ERR_MISMATCH},
+    {"\"integer\": -2", "\"integer\": 9223372036854775807", VPU_OK},
+    {"\"dtype\": \"f32\"", "\"dtype\": \"i32\"", VPU_OK},
+    {"\"max_shaves\": 0", "\"max_shaves\": 4294967295", VPU_OK},
 };
 enum { N_WRONG = sizeof wrong / sizeof *wrong };
 
@@ -628,7 +675,8 @@ START_TEST(files_that_do_not_run)
             vpu_tensor_fill(vpu_graph_tensor_named(of, "x"), "ramp", &api_err));
         st = vpu_graph_run(of, NULL, NULL, &api_err);
     }
-    ck_assert_msg(!st || *api_err.msg, "%s", wrong[_i].to);
+    ck_assert_msg(st == wrong[_i].status, "%s: %d %s", wrong[_i].to, st,
+                  api_err.msg);
     vpu_graph_free(of);
 }
 END_TEST
@@ -650,6 +698,7 @@ int main(void)
     tcase_add_test(t, loaded_graph_takes_nothing_more);
     tcase_add_test(t, graphs_that_cannot_be_saved);
     tcase_add_test(t, folders_that_are_not_there);
+    tcase_add_test(t, loaded_on_an_opencl_device);
     tcase_add_test(t, truncated_at_every_length);
     tcase_add_test(t, every_byte_changed);
     tcase_add_test(t, other_versions);

@@ -256,6 +256,71 @@ START_TEST(memory_plan_knows_what_the_host_needs)
 }
 END_TEST
 
+/* Sums and differences, of two. */
+static vpu_status both(void *user, const void *const *inputs,
+                       void *const *outputs, vpu_error *err)
+{
+    const float *x = inputs[0], *y = inputs[1];
+
+    (void)user, (void)err;
+    for (int i = 0; i < N; i++) {
+        ((float *)outputs[0])[i] = x[i] + y[i];
+        ((float *)outputs[1])[i] = x[i] - y[i];
+    }
+    return VPU_OK;
+}
+
+static void two_of_each(vpu_context *c)
+{
+    vpu_host_options o = VPU_HOST_OPTIONS_INIT;
+    float w[N];
+    vpu_tensor_options t = VPU_TENSOR_OPTIONS_INIT;
+    vpu_tensor *in[2], *out[2], *x, *sum;
+    vpu_operation *op;
+
+    vpu_graph_free(g);
+    api_ok(vpu_graph_create(&g, c, &api_err));
+    for (int i = 0; i < N; i++)
+        w[i] = (float)i / 2;
+    x = make("x", VPU_ROLE_INPUT, "1x96:f32");
+    in[0] = make("m", VPU_ROLE_VIRTUAL, "1x96:f32");
+    t.role = VPU_ROLE_CONSTANT;
+    t.shape = "1x96:f32";
+    t.data = w;
+    api_ok(vpu_graph_tensor(g, &t, &in[1], &api_err));
+    sum = out[0] = make("sum", VPU_ROLE_OUTPUT, "1x96:f32");
+    out[1] = make("difference", VPU_ROLE_VIRTUAL, "1x96:f32");
+    scale(x, in[0], 2);
+    o.inputs = in;
+    o.outputs = out;
+    o.n_inputs = o.n_outputs = 2;
+    o.function = both;
+    api_ok(vpu_graph_add_host(g, &o, &op, &api_err));
+    ck_assert_ptr_eq(vpu_operation_output(op, 1), out[1]);
+    scale(out[1], make("y", VPU_ROLE_OUTPUT, "1x96:f32"), 4);
+    api_ok(vpu_graph_finalize(g, &api_err));
+    api_ok(vpu_tensor_fill(x, "ramp", &api_err));
+    api_ok(vpu_graph_run(g, NULL, NULL, &api_err));
+    for (int i = 0; i < N; i++) {
+        float twice = (float)i / 256 * 2;
+
+        ck_assert_float_eq(((float *)vpu_tensor_data(sum))[i], twice + w[i]);
+        ck_assert_float_eq(
+            ((float *)vpu_tensor_data(vpu_graph_tensor_named(g, "y")))[i],
+            (twice - w[i]) * 4);
+    }
+}
+
+START_TEST(several_inputs_and_outputs)
+{
+    vpu_context *opencl = api_context("opencl");
+
+    two_of_each(sim);
+    two_of_each(opencl);
+    vpu_context_free(opencl);
+}
+END_TEST
+
 /* In place: what it reads it writes. */
 START_TEST(input_that_is_the_output)
 {
@@ -458,6 +523,7 @@ int main(void)
     tcase_add_test(t, functions_on_an_opencl_device);
     tcase_add_test(t, imported_input);
     tcase_add_test(t, memory_plan_knows_what_the_host_needs);
+    tcase_add_test(t, several_inputs_and_outputs);
     tcase_add_test(t, input_that_is_the_output);
     tcase_add_test(t, time_of_the_host_is_a_row_of_its_own);
     tcase_add_test(t, failing_function_ends_the_run);
