@@ -14,7 +14,9 @@ struct vpu_result {
     backend_result *all;            /* a row for each repetition */
     const backend_result *launches; /* the last row, graph->g.n_launches */
     uint32_t repeat;
-    double *hosts; /* seconds; graph->n_hosts */
+    double *hosts;                /* seconds; graph->n_hosts */
+    report_operation *operations; /* the composed ones */
+    uint32_t n_operations;
     uint64_t copied;
     uint32_t profile_lines;  /* 0: no profile */
     const char *text, *json; /* NULL: not made yet */
@@ -35,6 +37,8 @@ report_source api_result_source(const vpu_result *r)
                            .timing = g->cfg.how.timing,
                            .results = r->all,
                            .hosts = r->hosts,
+                           .operations = r->operations,
+                           .n_operations = r->n_operations,
                            .repeat = r->repeat};
 }
 
@@ -98,6 +102,18 @@ void api_result_settle(vpu_graph *g)
 
 /* --- life ----------------------------------------------------------------- */
 
+static void take_operations(vpu_result *r)
+{
+    const vpu_graph *g = r->graph;
+
+    r->operations =
+        arena_array(r->arena, report_operation, g->n_operations + 1);
+    for (const vpu_operation *op = g->operations; op; op = op->next)
+        if (op->composed && op->n_launches)
+            r->operations[r->n_operations++] =
+                (report_operation){op->name, op->launch, op->n_launches};
+}
+
 vpu_status api_result_create(vpu_result **out, const api_run *run,
                              vpu_error *err)
 {
@@ -114,6 +130,7 @@ vpu_status api_result_create(vpu_result **out, const api_run *run,
     if (run->hosts)
         r->hosts =
             arena_memdup(a, run->hosts, run->graph->n_hosts * sizeof *r->hosts);
+    take_operations(r);
     r->copied = run->copied;
     r->profile_lines = run->profile_lines;
     run->graph->latest = r;

@@ -360,7 +360,8 @@ vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
         return st;
     r.repeat = o.repeat ? o.repeat : 1;
     r.opens = !self->open.ops;
-    r.wants_result = out || o.output || o.folded;
+    r.wants_result =
+        out || o.output || o.folded || o.trace || o.trace_json || o.vcd;
     atomic_store(&self->cancel, false);
     st = end_run(&r, oom_guard(run_graph, &r, e), e);
     if (!st && out)

@@ -9,7 +9,7 @@
 #include "runtime/graph/io.h"
 #include "runtime/report/profile.h"
 
-enum { KANATA_BUNDLES = 10000 };
+enum { KANATA_BUNDLES = 10000, MOST_DEPTH = 8 /* of composed operations */ };
 
 /* --- what the host does --------------------------------------------------- */
 
@@ -42,6 +42,48 @@ static void trace_work(const api_run_files *f)
         trc_slice(f->trace, track, f->work[i].begin - f->work[0].begin,
                   f->work[i].end - f->work[0].begin,
                   &(trc_event){.name = f->work[i].name});
+}
+
+static uint64_t cycles_before(const vpu_result *r, size_t launch)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < launch; i++)
+        n += vpu_result_launch_cycles(r, i);
+    return n;
+}
+
+static uint32_t depth_of(const vpu_operation *op)
+{
+    uint32_t n = 0;
+
+    for (; op->outer; op = op->outer)
+        n++;
+    return n;
+}
+
+/* Composed operations as slices above those of their parts, a row for each
+ * depth. */
+static void trace_operations(const api_run_files *f, const vpu_result *r)
+{
+    trc_track group = 0, rows[MOST_DEPTH] = {0};
+
+    for (const vpu_operation *op = f->graph->operations; op; op = op->next) {
+        uint32_t depth = depth_of(op);
+        uint64_t begin, end;
+
+        if (!op->composed || !op->n_launches || depth >= MOST_DEPTH)
+            continue;
+        if (!group)
+            group = trc_track_group(f->trace, 0, "operations");
+        if (!rows[depth])
+            rows[depth] = trc_track_slices(
+                f->trace, group, depth ? "parts" : "operations", TRC_CYCLES);
+        begin = cycles_before(r, op->launch);
+        end = cycles_before(r, op->launch + op->n_launches);
+        trc_slice(f->trace, rows[depth], begin, end,
+                  &(trc_event){.name = op->name});
+    }
 }
 
 /* --- what is asked for ---------------------------------------------------- */
@@ -251,6 +293,8 @@ vpu_status api_run_files_save(api_run_files *f, vpu_result *r, vpu_error *err)
         st = save_outputs(f, r, err);
     }
     api_run_files_work(f, NULL);
+    if (!st && f->traced)
+        trace_operations(f, r);
     if (!st && f->folded.stream)
         st = save_folded(f, r, err);
     if (!st && f->kanata)

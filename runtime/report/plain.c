@@ -100,6 +100,7 @@ void report_plain_text(const report_source *r, str *o)
                        (unsigned long long)r->results[i].cycles);
     }
     report_hosts_text(r, g->n_launches, o);
+    report_operations_text(r, o);
     if (g->n_launches > 1)
         str_printf(o, "all stages: %.6f ms\n", all * 1e3);
 }
@@ -137,5 +138,6 @@ void report_plain_json(const report_source *r, str *out)
     if (caps_of(r)->n_shaves)
         json_object_set_new(o, "shaves", json_integer(caps_of(r)->n_shaves));
     report_hosts_json(r, o);
+    report_operations_json(r, o);
     jsontext_add(out, o, 10);
 }

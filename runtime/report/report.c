@@ -176,6 +176,7 @@ void report_text(const report_source *r, str *out)
         add_stage(r, i, out);
     }
     report_hosts_text(r, r->graph->n_launches, out);
+    report_operations_text(r, out);
     if (r->graph->n_launches > 1 && r->timing != EXEC_NO_TIMING)
         str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
@@ -273,5 +274,6 @@ void report_json(const report_source *r, str *out)
                             json_real(mach_desc_seconds(r->desc, n) * 1e3));
     }
     report_hosts_json(r, o);
+    report_operations_json(r, o);
     jsontext_add(out, o, 10);
 }

@@ -8,6 +8,12 @@
 
 enum { REPORT_MAX_REPEAT = 64 };
 
+/* Launches that are one operation for the user: n from first on. */
+typedef struct {
+    const char *name;
+    uint32_t first, n;
+} report_operation;
+
 typedef struct {
     const graph *graph;
     const backend *run;
@@ -19,6 +25,9 @@ typedef struct {
     uint32_t repeat; /* 1 .. REPORT_MAX_REPEAT */
     /* Seconds of graph->hosts, by the host's clock; NULL = not known. */
     const double *hosts;
+    /* Composed operations, outer ones in front of their parts. */
+    const report_operation *operations;
+    uint32_t n_operations;
 } report_source;
 
 /* A table for people. */

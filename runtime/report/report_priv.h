@@ -13,6 +13,9 @@ void report_batch_text(const graph *g, str *out);
 void report_hosts_text(const report_source *r, uint32_t i, str *out);
 /* A list "hosts" in o, where there are any. */
 void report_hosts_json(const report_source *r, json_t *o);
+/* A row for each composed operation, and a list "operations" in o. */
+void report_operations_text(const report_source *r, str *out);
+void report_operations_json(const report_source *r, json_t *o);
 void report_plain_text(const report_source *r, str *out);
 void report_plain_json(const report_source *r, str *out);
 /* Cycles of all SHAVEs with that cause. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "tests/kernels/program.h"
 #include "tests/runtime/api/api.h"
 
 static vpu_context *sim;
@@ -800,8 +802,14 @@ START_TEST(composed_operations)
     vpu_tensor *wx = constant("4x8:f32", 3), *wh = constant("4x4:f32", 4);
     vpu_tensor *b = constant("4:f32", 5);
     vpu_operation *both, *one, *two, *op;
+    vpu_run_options o = VPU_RUN_OPTIONS_INIT;
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *timeline;
+    double stages, cycles;
     vpu_result *r;
+    size_t n;
 
+    o.trace_json = file_join(a, dir, "t.json");
     api_ok(vpu_graph_begin(g, "two steps", &both, &api_err));
     h = cell(x, h, wx, wh, b, &one);
     h = cell(x, h, wx, wh, b, &two);
@@ -817,7 +825,7 @@ START_TEST(composed_operations)
     api_fails(vpu_graph_end(op, &api_err), VPU_ERR_INVALID, "not composed");
     ck_assert_str_eq(vpu_operation_name(two), "two steps/cell");
     api_ok(vpu_graph_finalize(g, &api_err));
-    api_ok(vpu_graph_run(g, NULL, &r, &api_err));
+    api_ok(vpu_graph_run(g, &o, &r, &api_err));
     ck_assert_uint_eq(vpu_result_launch_count(r), 9);
     ck_assert_str_eq(vpu_result_launch_name(r, 3), "two steps/cell/tanh");
     ck_assert_uint_eq(vpu_result_operation_cycles(r, both),
@@ -829,7 +837,19 @@ START_TEST(composed_operations)
     ck_assert_double_gt(vpu_result_operation_seconds(r, one), 0);
     for (int i = 0; i < 8; i++)
         ck_assert_float_le(fabsf(result(vpu_operation_output(op, 0))[i]), 1);
+    /* As one in the report, with its stages, and in the timeline. */
+    api_ok(vpu_result_counter(r, "operations.1.stages", &stages, &api_err));
+    api_ok(vpu_result_counter(r, "operations.1.cycles", &cycles, &api_err));
+    ck_assert_double_eq(stages, 4);
+    ck_assert_double_eq(cycles, (double)vpu_result_operation_cycles(r, one));
+    ck_assert_ptr_nonnull(
+        strstr(vpu_result_text(r), "two steps/cell: an operation of 4 stages"));
+    timeline = program_file(a, dir, "t.json", &n);
+    ck_assert_ptr_nonnull(strstr(timeline, "\"two steps\""));
+    ck_assert_ptr_nonnull(strstr(timeline, "\"two steps/cell\""));
     vpu_result_free(r);
+    program_remove_dir(dir);
+    arena_destroy(a);
 }
 END_TEST
 
