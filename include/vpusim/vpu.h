@@ -1229,12 +1229,12 @@ VPU_EXPORT const char *vpu_result_counter_name(vpu_result *result, size_t i);
 
 /* Other dims for inputs of a finalized graph, in the memory that it has: dims
  * of other tensors, sizes of launches and numbers follow by the expressions and
- * callbacks of the operations' kinds, as if the graph had been made so. Runs
- * that follow are at these shapes; the inputs that have changed are to be
- * written again. A graph is finalized at its largest shapes, since no tensor
- * can outgrow the memory that it had then. Local sizes are those that a new
- * graph would have. shapes: n of them, with the rank of their input; type 0 =
- * its.
+ * callbacks of the operations' kinds, and by the bindings of layers whose
+ * output has the shape of input 0, as if the graph had been made so. Runs that
+ * follow are at these shapes; the inputs that have changed are to be written
+ * again. A graph is finalized at its largest shapes, since no tensor can
+ * outgrow the memory that it had then. Local sizes are those that a new graph
+ * would have. shapes: n of them, with the rank of their input; type 0 = its.
  *
  * On an error the graph is as it was; where a device without VPU_CAN_SHARE
  * could not be opened again it is to be finalized again.
@@ -1243,8 +1243,9 @@ VPU_EXPORT const char *vpu_result_counter_name(vpu_result *result, size_t i);
  * VPU_ERR_MISMATCH     another type or rank; dims that do not fit together
  * VPU_ERR_LIMIT        a tensor is too large (message: which)
  * VPU_ERR_UNSUPPORTED  a view, a constant, a tensor with views, padding or
- *                      strides would change; an operation that is no kind's has
- *                      a tensor that would; another kernel would be needed
+ *                      strides would change; an operation has a tensor that
+ *                      would, and its sizes are numbers, or it is a function
+ *                      of the host; other kernels or launches would be needed
  * else                 of the kinds' expressions and callbacks */
 VPU_EXPORT vpu_status vpu_graph_resize(vpu_graph *graph,
                                        vpu_tensor *const *inputs,

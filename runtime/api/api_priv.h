@@ -15,6 +15,7 @@
 #include "include/vpusim/vpu.h"
 #include "runtime/backend/backend.h"
 #include "runtime/graph/bind.h"
+#include "runtime/graph/layer.h"
 #include "runtime/graph/share.h"
 #include "runtime/report/kanata.h"
 #include "runtime/report/report.h"
@@ -157,13 +158,22 @@ typedef struct {
     vpu_add_options options; /* its lists are the graph's */
 } api_recipe;
 
+/* How a layer was bound, to do so again with other shapes. */
+typedef struct {
+    graph_layer_texts texts;
+    const graph *bound;
+    const uint32_t *buffer; /* of the graph, for each of the layer's */
+    bool output_as_input;   /* output 0 has the shape of input 0 */
+} api_layer_recipe;
+
 struct vpu_operation {
     vpu_graph *graph;
     const char *name;
-    const vpu_kernel *kernel;    /* NULL: a layer */
-    const api_recipe *recipe;    /* NULL: it is of no kind */
-    uint32_t launch, n_launches; /* of the graph */
-    struct vpu_operation *outer; /* the composed one that it is a part of */
+    const vpu_kernel *kernel;      /* NULL: a layer */
+    const api_recipe *recipe;      /* NULL: it is of no kind */
+    const api_layer_recipe *layer; /* NULL: it is no layer, or one of a model */
+    uint32_t launch, n_launches;   /* of the graph */
+    struct vpu_operation *outer;   /* the composed one that it is a part of */
     bool composed, ended;
     bool is_host;      /* a function of the host's, in front of `launch` */
     bool *set;         /* of a kernel: by argument */
@@ -244,6 +254,8 @@ vpu_status api_graph_needs_open(const vpu_graph *g, vpu_error *err);
  * other dims than before; resize.c makes room for them. Errors of
  * vpu_graph_add; what was changed then stays. */
 vpu_status api_add_again(vpu_operation *op, vpu_error *err);
+/* layer.c: the same of a layer. Also VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT. */
+vpu_status api_layer_again(vpu_operation *op, vpu_error *err);
 /* operation.c: other sizes. Errors of vpu_graph_add_kernel. */
 vpu_status api_operation_take_sizes(vpu_operation *op,
                                     const vpu_launch_options *o,

@@ -202,6 +202,27 @@ static bool output_given(const vpu_layer_options *o)
     return o->model || o->output;
 }
 
+/* A model's layers have the shapes that the model gives them. */
+static void keep_recipe(const adding *x, const graph_layer_texts *texts)
+{
+    api_layer_recipe *r;
+    const vpu_operation *op = x->made;
+
+    if (x->o->model)
+        return;
+    r = arena_new(x->g->arena, api_layer_recipe);
+    *r = (api_layer_recipe){
+        .texts = *texts, .bound = x->bound->graph, .buffer = x->buffer};
+    if (op->n_inputs && op->n_outputs == 1) {
+        const vpu_tensor *in = op->inputs[0], *out = op->outputs[0];
+
+        r->output_as_input =
+            in->rank == out->rank &&
+            !memcmp(in->dims, out->dims, in->rank * sizeof *in->dims);
+    }
+    x->made->layer = r;
+}
+
 static vpu_status add_layer(void *user, vpu_error *err)
 {
     adding *x = user;
@@ -225,8 +246,140 @@ static vpu_status add_layer(void *user, vpu_error *err)
     x->made->n_launches = x->g->g.n_launches - x->made->launch;
     x->made->output_assumed = !output_given(x->o);
     x->made->request = &x->bound->request;
+    keep_recipe(x, &texts);
     describe(x);
     return VPU_OK;
+}
+
+/* --- once more, with other shapes ----------------------------------------- */
+
+static vpu_status needs_another(const vpu_operation *op, const char *why,
+                                vpu_error *err)
+{
+    return err_set(err, VPU_ERR_UNSUPPORTED,
+                   "layer %s %s for this shape: make another graph", op->name,
+                   why);
+}
+
+/* The shapes that the operation's tensors have now, instead of all that were
+ * given. */
+static vpu_status shapes_now(const vpu_operation *op, graph_layer_texts *t,
+                             vpu_error *err)
+{
+    const api_layer_recipe *r = op->layer;
+    arena *a = op->graph->arena;
+    graph_shape *list = arena_array(a, graph_shape, r->bound->n_buffers + 1);
+    vpu_status st = VPU_OK;
+
+    *t = r->texts;
+    t->shapes = (graph_texts){NULL, 0};
+    t->more_shapes = list;
+    t->n_more_shapes = 0;
+    for (uint32_t i = 0; i < r->bound->n_buffers && !st; i++) {
+        const graph_buffer *b = &r->bound->buffers[i];
+        const vpu_tensor *now = op->graph->tensors[r->buffer[i]];
+        graph_shape *s = &list[t->n_more_shapes];
+
+        if (b->role != GRAPH_INPUT)
+            continue;
+        st = shape_of(now, false, b->port, s, err);
+        memcpy(s->desc.dims, now->dims, now->rank * sizeof *now->dims);
+        t->n_more_shapes++;
+    }
+    return st;
+}
+
+static vpu_status take_buffers(const vpu_operation *op, const graph *now,
+                               vpu_error *err)
+{
+    const api_layer_recipe *r = op->layer;
+    vpu_graph *g = op->graph;
+    vpu_status st = VPU_OK;
+
+    if (now->n_buffers != r->bound->n_buffers)
+        return needs_another(op, "has other buffers", err);
+    for (uint32_t i = 0; i < now->n_buffers && !st; i++) {
+        const graph_buffer *b = &now->buffers[i];
+        vpu_tensor *t = g->tensors[r->buffer[i]];
+
+        if (t && b->role != GRAPH_INPUT && b->role != GRAPH_CONST)
+            st = api_resize_tensor(t, b->desc.dims, err);
+        else if (b->bytes > g->g.buffers[r->buffer[i]].bytes)
+            st = err_set(err, VPU_ERR_LIMIT,
+                         "layer %s: %s takes %llu bytes, more than the %llu "
+                         "that the graph was finalized with",
+                         op->name, b->name, (unsigned long long)b->bytes,
+                         (unsigned long long)g->g.buffers[r->buffer[i]].bytes);
+    }
+    return st;
+}
+
+static bool same_text(const char *p, const char *q)
+{
+    return p == q || (p && q && !strcmp(p, q));
+}
+
+/* The same kernel with the same buffers. */
+static bool same_launch(const api_layer_recipe *r, const graph_launch *p,
+                        const graph_launch *q)
+{
+    bool same = same_text(p->name, q->name) && same_text(p->entry, q->entry) &&
+                same_text(p->macros, q->macros) && p->n_args == q->n_args &&
+                p->n_options == q->n_options;
+
+    for (uint32_t i = 0; i < p->n_options && same; i++)
+        same = same_text(p->options[i], q->options[i]);
+    for (uint32_t i = 0; i < p->n_args && same; i++)
+        same = p->args[i].kind == q->args[i].kind &&
+               (p->args[i].kind != GRAPH_ARG_BUFFER ||
+                p->args[i].buffer == r->buffer[q->args[i].buffer]);
+    return same;
+}
+
+static void take_launch(graph_launch *l, const graph_launch *now)
+{
+    graph_arg *args = (graph_arg *)(uintptr_t)l->args;
+
+    memcpy(l->global, now->global, sizeof l->global);
+    memcpy(l->local, now->local, sizeof l->local);
+    l->tuned = false;
+    for (uint32_t i = 0; i < l->n_args; i++) {
+        args[i].offset = now->args[i].offset;
+        args[i].items = now->args[i].items;
+        args[i].bytes = now->args[i].bytes;
+        args[i].integer = now->args[i].integer;
+        args[i].real = now->args[i].real;
+    }
+}
+
+vpu_status api_layer_again(vpu_operation *op, vpu_error *err)
+{
+    const api_layer_recipe *r = op->layer;
+    vpu_graph *g = op->graph;
+    graph_layer *now = arena_new(g->arena, graph_layer);
+    graph_layer_texts texts;
+    vpu_status st;
+
+    if (!r->output_as_input)
+        return needs_another(op,
+                             "has an output whose shape does not follow from "
+                             "its input",
+                             err);
+    st = shapes_now(op, &texts, err);
+    if (!st)
+        st = graph_layer_bind(&texts, g->arena, g->context->cfg.log, now, err);
+    if (st)
+        return err_in(err, st, "layer %s", op->name);
+    if (now->graph->n_launches != op->n_launches)
+        return needs_another(op, "has other launches", err);
+    for (uint32_t i = 0; i < op->n_launches; i++)
+        if (!same_launch(r, &g->g.launches[op->launch + i],
+                         &now->graph->launches[i]))
+            return needs_another(op, "has other launches", err);
+    st = take_buffers(op, now->graph, err);
+    for (uint32_t i = 0; i < op->n_launches && !st; i++)
+        take_launch(&g->g.launches[op->launch + i], &now->graph->launches[i]);
+    return st;
 }
 
 static vpu_status refuse_gaps(const vpu_layer_options *o, const vpu_tensor *t,

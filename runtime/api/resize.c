@@ -128,6 +128,15 @@ static void go_back(const resizing *r)
 
 /* --- operations ----------------------------------------------------------- */
 
+static bool reads_changed(const resizing *r, const vpu_operation *op)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < op->n_inputs; i++)
+        changed |= has_changed(r, op->inputs[i]);
+    return changed;
+}
+
 /* One that is of no kind stays as it is, and so must its tensors. */
 static vpu_status stay(const resizing *r, const vpu_operation *op,
                        vpu_error *err)
@@ -146,7 +155,7 @@ static vpu_status stay(const resizing *r, const vpu_operation *op,
         op->is_host  ? "a function of the host"
         : op->kernel ? "a launch of sizes that are numbers; a kind has "
                        "expressions for them"
-                     : "a layer, which is bound to its shapes",
+                     : "a layer of a model, which gives its shapes",
         changed->name);
 }
 
@@ -157,6 +166,8 @@ static vpu_status follow(const resizing *r, vpu_error *err)
     for (vpu_operation *op = r->g->operations; op && !st; op = op->next)
         if (op->recipe)
             st = api_add_again(op, err);
+        else if (op->layer && reads_changed(r, op))
+            st = api_layer_again(op, err);
         else if (!op->composed)
             st = stay(r, op, err);
     return st;

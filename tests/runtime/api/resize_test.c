@@ -129,6 +129,33 @@ static void mixed(vpu_graph *g, vpu_tensor *x)
     add(g, "copy", "y", pair, 1, NULL, 0);
 }
 
+/* A layer of a binding file between two kinds: several launches, with DMA. */
+static void layers(vpu_graph *g, vpu_tensor *x)
+{
+    static const char *const binding[] = {"kernels/grn/layer.xml",
+                                          "kernels/mvn/layer.xml"};
+    static const char *const params[] = {"bias=0.5", "eps=0.001"};
+    const vpu_value half = {"type", 0, VPU_F16, 0},
+                    single = {"type", 0, VPU_F32, 0};
+    vpu_tensor *t = add(g, "convert", "halves", &x, 1, &half, 1);
+
+    for (int i = 0; i < 2; i++) {
+        vpu_layer_options o = VPU_LAYER_OPTIONS_INIT;
+        vpu_operation *op;
+
+        o.bindings = &binding[i];
+        o.params = &params[i];
+        o.n_bindings = o.n_params = 1;
+        o.layer = i ? "MVN" : "GRNDma";
+        o.inputs = &t;
+        o.n_inputs = 1;
+        o.virtual_output = 1;
+        api_ok(vpu_graph_add_layer(g, &o, &op, &api_err));
+        t = vpu_operation_output(op, 0);
+    }
+    add(g, "convert", "y", &t, 1, &single, 1);
+}
+
 static const struct {
     void (*make)(vpu_graph *g, vpu_tensor *x);
     uint32_t rank;
@@ -138,6 +165,9 @@ static const struct {
     {five_convolutions,
      4,
      {{2, 3, 24, 30}, {1, 3, 20, 17}, {2, 3, 24, 30}, {1, 3, 24, 30}}},
+    {layers,
+     4,
+     {{1, 8, 12, 32}, {1, 4, 12, 32}, {1, 8, 6, 16}, {1, 8, 12, 32}}},
     {mixed, 3, {{3, 8, 10}, {2, 8, 10}, {3, 5, 4}, {1, 1, 1}, {3, 8, 10}}},
 };
 enum { N_GRAPHS = sizeof graphs / sizeof *graphs };
@@ -340,16 +370,16 @@ END_TEST
 /* A clone and its origin do not see one another's shapes. */
 START_TEST(clones_of_other_shapes)
 {
-    vpu_graph *g = make(c, 2, graphs[2].dims[0]), *clone;
+    vpu_graph *g = make(c, 3, graphs[3].dims[0]), *clone;
 
     api_ok(vpu_graph_clone(&clone, g, NULL, &api_err));
     api_ok(vpu_graph_finalize(clone, &api_err));
-    api_ok(resize(clone, 3, graphs[2].dims[1]));
-    as_made_so(g, c, 2, graphs[2].dims[0]);
-    as_made_so(clone, c, 2, graphs[2].dims[1]);
-    api_ok(resize(g, 3, graphs[2].dims[2]));
-    as_made_so(clone, c, 2, graphs[2].dims[1]);
-    as_made_so(g, c, 2, graphs[2].dims[2]);
+    api_ok(resize(clone, 3, graphs[3].dims[1]));
+    as_made_so(g, c, 3, graphs[3].dims[0]);
+    as_made_so(clone, c, 3, graphs[3].dims[1]);
+    api_ok(resize(g, 3, graphs[3].dims[2]));
+    as_made_so(clone, c, 3, graphs[3].dims[1]);
+    as_made_so(g, c, 3, graphs[3].dims[2]);
     vpu_graph_free(clone);
     vpu_graph_free(g);
 }
