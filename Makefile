@@ -123,7 +123,7 @@ ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backe
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, sets of memory, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
-              runtime/api/endurance runtime/backend/threads runtime/diff/diff_run runtime/lint/stages runtime/cli/printf runtime/pool/lifetimes runtime/stick/stick runtime/suite/suite \
+              runtime/api/clone runtime/api/endurance runtime/api/manager runtime/backend/threads runtime/diff/diff_run runtime/lint/stages runtime/cli/printf runtime/pool/lifetimes runtime/stick/stick runtime/suite/suite \
               runtime/link/transport runtime/stick/usbip runtime/link/xlink_link \
               sim/compiler/kernel_cache sim/exec/threads visualizer/run_trace)
 # What make demo and make bench run besides the program itself.

@@ -230,13 +230,14 @@ START_TEST(memory_of_the_manager_in_a_graph)
 
     manage(A);
     manage(B);
-    end(A, 256, 64);
+    end(A, 256, 1024);
     end(B, 256, 64);
     api_ok(vpu_memory_group_finalize(g, &api_err));
     api_ok(vpu_memory_manager_populate(m, 1, NULL, &api_err));
     api_ok(vpu_memory_manager_acquire(m, 0, &set, &api_err));
     api_ok(vpu_memory_group_address(g, A, set, &x, &api_err));
     api_ok(vpu_memory_group_address(g, B, set, &y, &api_err));
+    ck_assert_uint_eq((uintptr_t)x % 1024, 0);
     api_scaling_open(&s, c, 64, 3);
     api_ok(vpu_tensor_import(s.x, x, 256, &api_err));
     api_ok(vpu_tensor_import(s.y, y, 256, &api_err));
