@@ -361,10 +361,13 @@ typedef struct vpu_tensor_options {
                               and 32 more behind the last one, so that kernels
                               with windows and vectors need no care */
     uint64_t strides[VPU_MAX_RANK]; /* bytes from one element of a dim to the
-                                       next; 0 = as dims and padding make them
-                                     */
-    uint32_t border;                /* vpu_border, 0 = default */
-    double border_value;            /* of VPU_BORDER_CONSTANT; as a float */
+                                       next; 0 = as dims and padding make them.
+                                       Given for all dims they may have any
+                                       order */
+    uint32_t channels_last; /* 1, instead of strides: dim 1 is innermost in
+                               memory, as in NHWC for dims N, C, H, W */
+    uint32_t border;        /* vpu_border, 0 = default */
+    double border_value;    /* of VPU_BORDER_CONSTANT; as a float */
 } vpu_tensor_options;
 #define VPU_TENSOR_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tensor_options)
 
@@ -377,8 +380,9 @@ VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
  * VPU_ERR_INVALID  the name is taken; a rank or a dim that cannot be (message:
  *                  which); a shape that is none; a constant without data,
  *                  others with data; a stride that is no whole number of
- *                  elements, or in which the dims behind it have no room
- *                  (message: which dim); a border without padding; auto_padding
+ *                  elements, or in which what is nearer together has no room
+ *                  (message: which dim); channels_last with strides, or of
+ *                  fewer than 3 dims; a border without padding; auto_padding
  *                  with other padding or strides; a border_value that the type
  *                  does not hold; the graph is finalized
  * VPU_ERR_LIMIT    more than 4 GiB */

@@ -313,6 +313,7 @@ typedef struct vpu_tensor_options {
     uint32_t pad_before[VPU_MAX_RANK], pad_after[VPU_MAX_RANK];
     uint32_t auto_padding;
     uint64_t strides[VPU_MAX_RANK];
+    uint32_t channels_last;
     uint32_t border;
     double border_value;
 } vpu_tensor_options;

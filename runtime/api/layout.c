@@ -62,7 +62,42 @@ static vpu_status check_border(const vpu_tensor_options *o, vpu_error *err)
     return VPU_OK;
 }
 
-/* Of dim i, whose neighbour behind it takes `inner` bytes. */
+static bool all_strides(const vpu_tensor_options *o)
+{
+    for (uint32_t i = 0; i < o->rank; i++)
+        if (!o->strides[i])
+            return false;
+    return true;
+}
+
+static uint64_t size_of(const vpu_tensor_options *o, uint32_t i)
+{
+    return (uint64_t)o->pad_before[i] + o->dims[i] + o->pad_after[i];
+}
+
+/* Of equal strides a dim of one element is within the other. */
+static bool is_farther(const vpu_tensor_options *o, uint32_t i, uint32_t k)
+{
+    return o->strides[i] != o->strides[k] ? o->strides[i] > o->strides[k]
+                                          : size_of(o, i) > size_of(o, k);
+}
+
+/* From the dim whose elements are nearest together to the farthest: the last
+ * one first, unless all strides are given, which may have any order. */
+static void find_order(const vpu_tensor_options *o, uint32_t *order)
+{
+    bool given = all_strides(o);
+
+    for (uint32_t n = 0; n < o->rank; n++) {
+        uint32_t i = o->rank - 1 - n, at = n;
+
+        for (; at && given && is_farther(o, order[at - 1], i); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* Of dim i; what is within one step of it takes `inner` bytes. */
 static vpu_status check_stride(const vpu_tensor_options *o, uint32_t i,
                                uint64_t inner, vpu_error *err)
 {
@@ -75,40 +110,84 @@ static vpu_status check_stride(const vpu_tensor_options *o, uint32_t i,
                        i, (unsigned long long)o->strides[i], element);
     if (o->strides[i] && o->strides[i] < inner)
         return err_set(err, VPU_ERR_INVALID,
-                       "strides[%u] is %llu bytes: what is behind that dim "
-                       "takes %llu",
+                       "strides[%u] is %llu bytes: what is within one step of "
+                       "that dim takes %llu",
                        i, (unsigned long long)o->strides[i],
                        (unsigned long long)inner);
     return VPU_OK;
 }
 
+static vpu_status add_dim(const vpu_tensor_options *o, uint32_t i,
+                          api_layout *out, vpu_error *err)
+{
+    uint64_t n = size_of(o, i);
+    vpu_status st = check_stride(o, i, out->bytes, err);
+
+    if (st)
+        return st;
+    out->strides[i] = o->strides[i] ? o->strides[i] : out->bytes;
+    out->offset += o->pad_before[i] * out->strides[i];
+    if (__builtin_mul_overflow(out->strides[i], n, &out->bytes) ||
+        out->bytes > TENSOR_MAX_BYTES)
+        return err_set(err, VPU_ERR_LIMIT,
+                       "with padding and strides of dim %u the tensor takes "
+                       "more than %llu bytes, the device's address space",
+                       i, (unsigned long long)TENSOR_MAX_BYTES);
+    return VPU_OK;
+}
+
+/* Dim 1 innermost, as in NHWC for dims N, C, H, W. */
+static vpu_status put_channels_last(vpu_tensor_options *o, vpu_error *err)
+{
+    uint64_t step = vpu_type_bytes(o->type);
+    static const uint32_t channel = 1;
+
+    if (!o->channels_last)
+        return VPU_OK;
+    if (o->rank < 3 || has_strides(o))
+        return err_set(err, VPU_ERR_INVALID,
+                       "channels_last is asked for, with %s",
+                       o->rank < 3 ? "fewer than 3 dims" : "strides besides");
+    for (uint32_t n = 0; n < o->rank; n++) {
+        uint32_t back = o->rank - n; /* behind the channels: H and W */
+        uint32_t i = !n ? channel : back > channel ? back : back - 1;
+
+        o->strides[i] = step;
+        if (__builtin_mul_overflow(step, size_of(o, i), &step))
+            step = UINT64_MAX / o->dims[i];
+    }
+    return VPU_OK;
+}
+
+static bool are_packed(const vpu_tensor_options *o, const api_layout *l)
+{
+    uint64_t step = vpu_type_bytes(o->type);
+
+    for (uint32_t i = o->rank; i--;) {
+        if (l->strides[i] != step)
+            return false;
+        step *= o->dims[i];
+    }
+    return step == l->bytes;
+}
+
 vpu_status api_layout_make(vpu_tensor_options *o, api_layout *out,
                            vpu_error *err)
 {
+    uint32_t order[VPU_MAX_RANK];
     vpu_status st = take_auto_padding(o, err);
 
     *out = (api_layout){.bytes = vpu_type_bytes(o->type)};
     if (!st)
+        st = put_channels_last(o, err);
+    if (!st)
         st = check_border(o, err);
-    for (uint32_t i = o->rank; i-- && !st;) {
-        uint64_t n = (uint64_t)o->pad_before[i] + o->dims[i] + o->pad_after[i];
-
-        st = check_stride(o, i, out->bytes, err);
-        if (st)
-            return st;
-        out->strides[i] = o->strides[i] ? o->strides[i] : out->bytes;
-        out->is_packed |= o->strides[i] > out->bytes; /* for now: has gaps */
-        out->offset += o->pad_before[i] * out->strides[i];
-        if (__builtin_mul_overflow(out->strides[i], n, &out->bytes) ||
-            out->bytes > TENSOR_MAX_BYTES)
-            return err_set(err, VPU_ERR_LIMIT,
-                           "with padding and strides of dim %u the tensor "
-                           "takes more than %llu bytes, the device's address "
-                           "space",
-                           i, (unsigned long long)TENSOR_MAX_BYTES);
-    }
-    out->is_packed =
-        !out->is_packed && !any(o->pad_before) && !any(o->pad_after);
+    if (st)
+        return st;
+    find_order(o, order);
+    for (uint32_t n = 0; n < o->rank && !st; n++)
+        st = add_dim(o, order[n], out, err);
+    out->is_packed = !st && are_packed(o, out);
     return st;
 }
 

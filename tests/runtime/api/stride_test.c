@@ -82,7 +82,28 @@ static void run(void)
     api_ok(vpu_graph_run(g, NULL, NULL, &api_err));
 }
 
+static vpu_tensor *view(vpu_tensor *parent, const uint32_t *start,
+                        const uint32_t *dims);
+
 /* --- layouts -------------------------------------------------------------- */
+
+/* Strides of the dims in any order, with or without room between. */
+static void turn_dims(vpu_tensor_options *o)
+{
+    uint64_t bytes = 4;
+    uint32_t left[VPU_MAX_RANK], n = o->rank;
+
+    for (uint32_t i = 0; i < n; i++)
+        left[i] = i;
+    while (n) {
+        uint32_t k = below(n), i = left[k];
+
+        o->strides[i] = bytes + 4 * below(3);
+        bytes =
+            o->strides[i] * (o->pad_before[i] + o->dims[i] + o->pad_after[i]);
+        left[k] = left[--n];
+    }
+}
 
 /* A tensor of 1 to 6 dims with padding, strides, both, or neither. */
 static vpu_tensor_options at_random(const char *name, uint32_t role,
@@ -108,6 +129,10 @@ static vpu_tensor_options at_random(const char *name, uint32_t role,
         }
         bytes *= o.pad_before[i] + o.dims[i] + o.pad_after[i];
     }
+    if (what & 2 && below(2))
+        turn_dims(&o);
+    if (!what && rank > 2)
+        o.channels_last = below(2);
     return o;
 }
 
@@ -232,6 +257,38 @@ START_TEST(constants_and_files)
 }
 END_TEST
 
+/* NCHW dims, NHWC memory: dims, views and copies are those of the dims. */
+START_TEST(channels_last)
+{
+    static const uint32_t start[] = {0, 1, 0, 0}, part[] = {2, 2, 4, 5};
+    vpu_tensor_options o = options("x", VPU_ROLE_INPUT, "2x3x4x5:i32");
+    vpu_tensor *x, *y = plain("y", VPU_ROLE_OUTPUT, "2x2x4x5:i32");
+    int32_t given[120], wanted[80];
+
+    o.channels_last = 1;
+    x = make(&o);
+    ck_assert_uint_eq(vpu_tensor_stride(x, 0), 240);
+    ck_assert_uint_eq(vpu_tensor_stride(x, 1), 4);
+    ck_assert_uint_eq(vpu_tensor_stride(x, 2), 60);
+    ck_assert_uint_eq(vpu_tensor_stride(x, 3), 12);
+    ck_assert(!vpu_tensor_is_packed(x));
+    for (int i = 0; i < 120; i++)
+        given[i] = i * i;
+    for (int i = 0; i < 80; i++)
+        wanted[i] = given[i / 40 * 60 + 20 + i % 40];
+    add("copy", view(x, start, part), y);
+    api_ok(vpu_tensor_write(x, given, sizeof given, &api_err));
+    run();
+    for (int i = 0; i < 120; i++) /* channel by channel in memory */
+        ck_assert_int_eq(((int32_t *)vpu_tensor_data(x))[i],
+                         given[i / 60 * 60 + i % 3 * 20 + i % 60 / 3]);
+    expect_numbers(y, wanted);
+    o.name = "flat";
+    o.shape = "4x5:i32";
+    api_fails(vpu_graph_tensor(g, &o, &x, &api_err), VPU_ERR_INVALID, "");
+}
+END_TEST
+
 static const struct {
     const char *shape, *words;
     uint32_t before, after, automatic, border;
@@ -249,7 +306,7 @@ static const struct {
      0,
      VPU_ERR_INVALID},
     {"4x6:f32",
-     "strides[0] is 20 bytes: what is behind that dim takes 24",
+     "strides[0] is 20 bytes: what is within one step of that dim takes 24",
      0,
      0,
      0,
@@ -267,7 +324,7 @@ static const struct {
      0,
      VPU_ERR_INVALID},
     {"4x6:f32",
-     "strides[0] is 24 bytes: what is behind that dim takes 32",
+     "strides[0] is 24 bytes: what is within one step of that dim takes 32",
      1,
      1,
      0,
@@ -937,9 +994,10 @@ int main(void)
 
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_loop_test(t, copies_between_layouts, 0, 40);
+    tcase_add_loop_test(t, copies_between_layouts, 0, 80);
     tcase_add_loop_test(t, copies_between_layouts_on_opencl, 0, 6);
     tcase_add_test(t, constants_and_files);
+    tcase_add_test(t, channels_last);
     tcase_add_loop_test(t, refused_layouts, 0, N_REFUSED);
     tcase_add_loop_test(t, automatic_padding, 0, N_AUTOMATIC);
     tcase_add_test(t, memory_for_a_kernel);
