@@ -914,8 +914,7 @@ typedef struct vpu_graph_save_options {
  * loaded. Nothing can be added to the graph then. options may be NULL.
  *
  * VPU_ERR_INVALID      as vpu_graph_finalize; a name that is not UTF-8
- * VPU_ERR_UNSUPPORTED  a function of the host; a tensor with padding or
- *                      strides; a launch in part; a graph that was resized; a
+ * VPU_ERR_UNSUPPORTED  a function of the host; a graph that was resized; a
  *                      kernel of which there is a .bin of the vendor's alone
  * VPU_ERR_COMPILE, VPU_ERR_LIMIT  of the kernels
  * VPU_ERR_IO           the file, or one of a kernel */

@@ -54,6 +54,16 @@ static graphfile_tensor tensor_of(const vpu_graph *g, const vpu_tensor *t)
                           .bytes = t->bytes};
 
     memcpy(x.dims, t->dims, t->rank * sizeof *t->dims);
+    if (t->parent)
+        return x;
+    x.has_strides = t->has_gaps;
+    x.has_valid = memcmp(t->valid.end, t->dims, sizeof t->dims) != 0;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        x.strides[i] = t->has_gaps ? t->strides[i] : 0;
+        x.has_valid |= t->valid.start[i] != 0;
+        x.valid_start[i] = t->valid.start[i];
+        x.valid_end[i] = t->valid.end[i];
+    }
     return x;
 }
 
@@ -134,18 +144,6 @@ static vpu_status take_launches(saving *s, vpu_error *err)
 
 static vpu_status check_form(const vpu_graph *g, vpu_error *err)
 {
-    for (size_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i] && g->tensors[i]->has_gaps)
-            return err_set(err, VPU_ERR_UNSUPPORTED,
-                           "tensor %s has padding or strides: a file holds "
-                           "tensors in one piece",
-                           g->tensors[i]->name);
-    for (uint32_t i = 0; i < g->g.n_launches; i++)
-        if (g->g.launches[i].window.n[0])
-            return err_set(err, VPU_ERR_UNSUPPORTED,
-                           "%s runs on a part of its work-groups: a file holds "
-                           "whole launches",
-                           g->g.launches[i].name);
     return g->resized
                ? err_set(err, VPU_ERR_UNSUPPORTED,
                          "the graph was resized: a file holds it at the shapes "
@@ -211,22 +209,55 @@ static uint32_t role_of(graph_role role)
                                   : VPU_ROLE_VIRTUAL;
 }
 
-/* Where a view is in its root, whose elements are in one piece. False: it is
- * not in it. */
+/* The dim of the largest step that is left, of several the one with most
+ * elements. */
+static uint32_t largest_step(const vpu_tensor *t, const bool *done)
+{
+    uint32_t best = VPU_MAX_RANK;
+
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (!done[i] &&
+            (best == VPU_MAX_RANK || t->strides[i] > t->strides[best] ||
+             (t->strides[i] == t->strides[best] && t->dims[i] > t->dims[best])))
+            best = i;
+    return best;
+}
+
+/* Where a view is in its root, by steps from the largest on. False: it is not
+ * in it. */
 static bool place_view(vpu_tensor *t)
 {
     const vpu_tensor *root = api_tensor_root_of(t);
-    uint64_t rest = t->offset;
-    bool fits = true;
+    bool fits = t->offset >= root->offset, done[VPU_MAX_RANK] = {false};
+    uint64_t rest = t->offset - root->offset;
 
     memcpy(t->strides, t->parent->strides, sizeof t->strides);
-    for (uint32_t i = 0; i < t->rank; i++) {
-        t->place[i] = (uint32_t)(rest / t->strides[i]);
-        rest %= t->strides[i];
-        fits = fits && (uint64_t)t->place[i] + t->dims[i] <= root->dims[i];
+    for (uint32_t n = 0; n < t->rank && fits; n++) {
+        uint32_t i = largest_step(root, done);
+        uint64_t place = root->dims[i] == 1 ? 0 : rest / t->strides[i];
+
+        done[i] = true;
+        fits = place + t->dims[i] <= root->dims[i];
+        t->place[i] = (uint32_t)place;
+        rest -= place * t->strides[i];
     }
-    t->has_gaps = !api_layout_is_packed(t);
+    t->has_gaps = root->has_gaps || !api_layout_is_packed(t);
     return fits && !rest;
+}
+
+static void place_root(vpu_tensor *t, const graphfile_tensor *x)
+{
+    memcpy(t->valid.end, t->dims, sizeof t->dims);
+    api_layout_pack_strides(t);
+    t->has_gaps = x->has_strides;
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (x->has_strides)
+            t->strides[i] = x->strides[i];
+        if (x->has_valid) {
+            t->valid.start[i] = x->valid_start[i];
+            t->valid.end[i] = x->valid_end[i];
+        }
+    }
 }
 
 static bool give_tensor(loading *l, uint32_t i)
@@ -247,8 +278,7 @@ static bool give_tensor(loading *l, uint32_t i)
     memcpy(t->dims, x->dims, x->rank * sizeof *x->dims);
     if (x->parent == GRAPHFILE_NONE) {
         t->label = b->label;
-        memcpy(t->valid.end, t->dims, sizeof t->dims);
-        api_layout_pack_strides(t);
+        place_root(t, x);
         g->tensors[x->buffer] = t;
         return true;
     }

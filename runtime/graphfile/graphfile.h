@@ -18,7 +18,12 @@ typedef struct {
     bool is_virtual; /* else its role is its buffer's */
     uint32_t rank, dims[GRAPHFILE_MAX_RANK];
     uint32_t parent; /* of a view, one before it; GRAPHFILE_NONE: no view */
-    uint64_t offset, bytes; /* in the buffer */
+    uint64_t offset, bytes; /* of the first element in the buffer; of all of
+                               them, packed */
+    bool has_strides;       /* of no view: elements are not in one piece */
+    uint64_t strides[GRAPHFILE_MAX_RANK]; /* then, bytes */
+    bool has_valid; /* not all elements mean something, but these do */
+    uint32_t valid_start[GRAPHFILE_MAX_RANK], valid_end[GRAPHFILE_MAX_RANK];
 } graphfile_tensor;
 
 typedef struct {

@@ -13,6 +13,7 @@ typedef struct {
     manifest m;
     arena *a;
     graphfile *out;
+    bool fills_padding; /* the launch that is read: an input's, too */
 } reader;
 
 static uint64_t number(reader *r, const json_t *o, const char *where,
@@ -49,9 +50,9 @@ static uint32_t index_or_none(reader *r, const json_t *o, const char *where,
 
 /* A list of numbers from least to most: n of them, or, where *n is 0, as many
  * as there are, `room` at the most. */
-static void get_numbers(reader *r, const json_t *o, const char *where,
-                        const char *key, uint32_t *list, uint32_t room,
-                        uint32_t *n)
+static void get_numbers_from(reader *r, const json_t *o, const char *where,
+                             const char *key, int64_t least, uint32_t *list,
+                             uint32_t room, uint32_t *n)
 {
     uint32_t has;
     const json_t *j = manifest_list(&r->m, o, where, key, &has);
@@ -65,7 +66,15 @@ static void get_numbers(reader *r, const json_t *o, const char *where,
     *n = has;
     for (uint32_t i = 0; i < has; i++)
         list[i] = (uint32_t)manifest_number(&r->m, json_array_get(j, i), where,
-                                            key, 1, UINT32_MAX);
+                                            key, least, UINT32_MAX);
+}
+
+/* From 1 on. */
+static void get_numbers(reader *r, const json_t *o, const char *where,
+                        const char *key, uint32_t *list, uint32_t room,
+                        uint32_t *n)
+{
+    get_numbers_from(r, o, where, key, 1, list, room, n);
 }
 
 /* --- buffers -------------------------------------------------------------- */
@@ -142,8 +151,9 @@ static void get_place(reader *r, const json_t *o, const char *where,
         return;
     if (!is_inside(x, &g->buffers[x->buffer]))
         manifest_wrong(&r->m, where, "offset", "a place inside of the buffer");
-    if (x->written && (g->buffers[x->buffer].role == GRAPH_INPUT ||
-                       g->buffers[x->buffer].role == GRAPH_CONST))
+    if (x->written &&
+        ((g->buffers[x->buffer].role == GRAPH_INPUT && !r->fills_padding) ||
+         g->buffers[x->buffer].role == GRAPH_CONST))
         manifest_wrong(&r->m, where, "written",
                        "false: it is an input, or a constant");
 }
@@ -177,6 +187,42 @@ static void get_arg(reader *r, const json_t *o, const char *launch, uint32_t i,
     case GRAPH_ARG_BROKEN:
         x->why = manifest_text(&r->m, o, where, "why");
     }
+}
+
+static bool has_argument(const graph_launch *l, const char *name)
+{
+    for (uint32_t i = 0; i < l->n_args; i++)
+        if (!strcmp(l->args[i].name, name))
+            return l->args[i].kind == GRAPH_ARG_INT;
+    return !name;
+}
+
+static void get_window(reader *r, const json_t *launch, const char *of,
+                       graph_launch *l)
+{
+    const json_t *o = json_object_get(launch, "window");
+    const char *where = arena_printf(r->a, "%s.window", of);
+    graph_window *w = &l->window;
+    uint32_t three = 3;
+
+    if (json_is_null(o))
+        return;
+    get_numbers_from(r, o, where, "first", 0, w->first, 3, &three);
+    get_numbers_from(r, o, where, "groups", 0, w->n, 3, &three);
+    w->part_argument = manifest_text_or_null(&r->m, o, where, "part_argument");
+    w->parts_argument =
+        manifest_text_or_null(&r->m, o, where, "parts_argument");
+    w->part = word(r, o, where, "part");
+    w->parts = word(r, o, where, "parts");
+    for (int d = 0; d < 3 && !r->m.failed; d++)
+        if (w->n[0] && (!w->n[d] || (uint64_t)w->first[d] + w->n[d] >
+                                        l->global[d] / l->local[d]))
+            manifest_wrong(&r->m, where, "groups", "work-groups of the launch");
+    if (!r->m.failed &&
+        ((w->part_argument && !has_argument(l, w->part_argument)) ||
+         (w->parts_argument && !has_argument(l, w->parts_argument))))
+        manifest_wrong(&r->m, where, "part_argument",
+                       "the name of an integer argument");
 }
 
 /* The kernel's text or binary; args are there already. */
@@ -223,6 +269,7 @@ static void get_launch(reader *r, const json_t *o, uint32_t i, graph_launch *l)
     l->name = manifest_text(&r->m, o, where, "name");
     l->layer = manifest_text(&r->m, o, where, "layer");
     l->type = manifest_text(&r->m, o, where, "type");
+    r->fills_padding = l->type && !strcmp(l->type, "border");
     l->entry = manifest_text(&r->m, o, where, "entry");
     l->by_index = manifest_bool(&r->m, o, where, "by_index");
     l->max_shaves = word(r, o, where, "max_shaves");
@@ -238,6 +285,8 @@ static void get_launch(reader *r, const json_t *o, uint32_t i, graph_launch *l)
     for (uint32_t k = 0; k < l->n_args && !r->m.failed; k++)
         get_arg(r, json_array_get(list, k), where, k, &args[k]);
     l->args = args;
+    if (!r->m.failed)
+        get_window(r, o, where, l);
     if (!r->m.failed)
         get_source(r, o, where, l);
     if (!l->text && !l->file)
@@ -256,7 +305,25 @@ static uint64_t bytes_of(const graphfile_tensor *t, const graph_buffer *b)
     return bytes;
 }
 
-/* A view lies in its parent, everything else is a buffer. */
+/* The last element ends in the buffer. */
+static bool strides_fit(const graphfile_tensor *t, const graph_buffer *b)
+{
+    uint32_t element = tensor_dtype_bytes(b->desc.dtype);
+    uint64_t end = t->offset + element;
+
+    for (uint32_t i = 0; i < t->rank; i++) {
+        uint64_t n;
+
+        if (t->strides[i] % element ||
+            __builtin_mul_overflow(t->strides[i], t->dims[i] - 1, &n) ||
+            __builtin_add_overflow(end, n, &end))
+            return false;
+    }
+    return t->offset % element == 0 && end <= b->bytes;
+}
+
+/* A view lies in its parent, everything else is a buffer. That a view with gaps
+ * does is seen by who knows the strides. */
 static bool fits(const reader *r, const graphfile_tensor *t)
 {
     const graph_buffer *b = &r->out->graph.buffers[t->buffer];
@@ -265,12 +332,52 @@ static bool fits(const reader *r, const graphfile_tensor *t)
     if (!t->bytes || t->bytes != bytes_of(t, b))
         return false;
     if (t->parent == GRAPHFILE_NONE)
-        return !t->offset && t->bytes == b->bytes;
+        return t->has_strides ? strides_fit(t, b)
+                              : !t->offset && t->bytes == b->bytes;
     p = &r->out->tensors[t->parent];
-    return p->buffer == t->buffer && t->rank == p->rank &&
+    return p->buffer == t->buffer && t->rank == p->rank && !t->has_strides &&
            t->offset >= p->offset && t->bytes <= p->bytes &&
-           t->offset - p->offset <= p->bytes - t->bytes &&
+           t->bytes <= b->bytes && t->offset <= b->bytes - t->bytes &&
            t->offset % tensor_dtype_bytes(b->desc.dtype) == 0;
+}
+
+static void get_strides(reader *r, const json_t *o, const char *where,
+                        graphfile_tensor *t)
+{
+    uint32_t n;
+    const json_t *list;
+
+    if (json_is_null(json_object_get(o, "strides")))
+        return;
+    list = manifest_list(&r->m, o, where, "strides", &n);
+    t->has_strides = true;
+    if (n != t->rank)
+        manifest_wrong(&r->m, where, "strides", "a number for each dim");
+    for (uint32_t i = 0; i < t->rank && !r->m.failed; i++)
+        t->strides[i] =
+            (uint64_t)manifest_number(&r->m, json_array_get(list, i), where,
+                                      "strides", 1, (int64_t)TENSOR_MAX_BYTES);
+}
+
+static void get_valid(reader *r, const json_t *o, const char *where,
+                      graphfile_tensor *t)
+{
+    const json_t *list = json_object_get(o, "valid");
+    uint32_t *const parts[] = {t->valid_start, t->valid_end};
+
+    if (json_is_null(list))
+        return;
+    t->has_valid = true;
+    for (uint32_t i = 0; i < 2 * t->rank && !r->m.failed; i++) {
+        const json_t *part = json_array_get(list, i / t->rank);
+
+        parts[i / t->rank][i % t->rank] =
+            (uint32_t)manifest_number(&r->m, json_array_get(part, i % t->rank),
+                                      where, "valid", 0, t->dims[i % t->rank]);
+    }
+    for (uint32_t i = 0; i < t->rank && !r->m.failed; i++)
+        if (t->valid_start[i] > t->valid_end[i])
+            manifest_wrong(&r->m, where, "valid", "ends behind their starts");
 }
 
 static void get_tensor(reader *r, const json_t *o, uint32_t i,
@@ -286,6 +393,10 @@ static void get_tensor(reader *r, const json_t *o, uint32_t i,
     t->parent = index_or_none(r, o, where, "parent", i);
     t->offset = number(r, o, where, "offset", 0, TENSOR_MAX_BYTES);
     t->bytes = number(r, o, where, "bytes", 1, TENSOR_MAX_BYTES);
+    if (!r->m.failed)
+        get_strides(r, o, where, t);
+    if (!r->m.failed)
+        get_valid(r, o, where, t);
     if (r->m.failed)
         return;
     if (!fits(r, t))

@@ -130,6 +130,18 @@ static json_t *source_json(writer *w, const graph_launch *l)
                      texts(l->options, l->n_options), "section", at);
 }
 
+/* null: all work-groups run, and no argument gets a part's number. */
+static json_t *window_json(const graph_window *x)
+{
+    if (!x->n[0] && !x->part_argument && !x->parts_argument)
+        return json_null();
+    return json_pack("{s:o, s:o, s:s?, s:s?, s:I, s:I}", "first",
+                     numbers(x->first, 3), "groups", numbers(x->n, 3),
+                     "part_argument", x->part_argument, "parts_argument",
+                     x->parts_argument, "part", (json_int_t)x->part, "parts",
+                     (json_int_t)x->parts);
+}
+
 static json_t *launch_json(writer *w, const graph_launch *l)
 {
     json_t *args = json_array();
@@ -141,23 +153,42 @@ static json_t *launch_json(writer *w, const graph_launch *l)
         args = NULL; /* a name that is none: json_pack fails */
     }
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:I, s:b, s:I, s:s?, "
-        "s:I}",
+        "{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:b, s:I, "
+        "s:s?, s:I}",
         "name", l->name, "layer", l->layer, "type", l->type, "entry", l->entry,
         "source", source_json(w, l), "args", args, "by_index", l->by_index,
         "global", numbers(l->global, 3), "local", numbers(l->local, 3),
-        "max_shaves", (json_int_t)l->max_shaves, "tuned", l->tuned,
-        "bound_shaves", (json_int_t)l->bound_shaves, "file", l->file, "line",
+        "window", window_json(&l->window), "max_shaves",
+        (json_int_t)l->max_shaves, "tuned", l->tuned, "bound_shaves",
+        (json_int_t)l->bound_shaves, "file", l->file, "line",
         (json_int_t)l->line);
+}
+
+static json_t *long_numbers(const uint64_t *list, uint32_t n)
+{
+    json_t *j = json_array();
+
+    for (uint32_t i = 0; i < n; i++)
+        json_array_append_new(j, json_integer((json_int_t)list[i]));
+    return j;
+}
+
+static json_t *valid_json(const graphfile_tensor *t)
+{
+    return t->has_valid ? json_pack("[o, o]", numbers(t->valid_start, t->rank),
+                                    numbers(t->valid_end, t->rank))
+                        : json_null();
 }
 
 static json_t *tensor_json(const graphfile_tensor *t)
 {
-    return json_pack("{s:s, s:I, s:b, s:o, s:o, s:I, s:I}", "name", t->name,
-                     "buffer", (json_int_t)t->buffer, "virtual", t->is_virtual,
-                     "dims", numbers(t->dims, t->rank), "parent",
-                     index_json(t->parent), "offset", (json_int_t)t->offset,
-                     "bytes", (json_int_t)t->bytes);
+    return json_pack(
+        "{s:s, s:I, s:b, s:o, s:o, s:I, s:I, s:o, s:o}", "name", t->name,
+        "buffer", (json_int_t)t->buffer, "virtual", t->is_virtual, "dims",
+        numbers(t->dims, t->rank), "parent", index_json(t->parent), "offset",
+        (json_int_t)t->offset, "bytes", (json_int_t)t->bytes, "strides",
+        t->has_strides ? long_numbers(t->strides, t->rank) : json_null(),
+        "valid", valid_json(t));
 }
 
 static json_t *operation_json(const graphfile_operation *op)

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
+#include "runtime/graphfile/names.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/api/api.h"
 
@@ -985,6 +987,142 @@ START_TEST(compared_with_another_layout)
 }
 END_TEST
 
+/* --- in files ------------------------------------------------------------- */
+
+/* A border that is filled, channels last, a view with gaps, and work-groups
+ * that do not run. */
+static void many_layouts(void)
+{
+    static const uint32_t start[] = {0, 1, 2}, part[] = {2, 8, 20};
+    vpu_tensor *x = padded("x", VPU_ROLE_INPUT, VPU_BORDER_REPLICATE);
+    vpu_tensor_options o = options("m", VPU_ROLE_VIRTUAL, "3x10x24:i32");
+    vpu_tensor *m, *y = plain("y", VPU_ROLE_OUTPUT, "3x10x24:i32"), *z;
+    vpu_tensor *sums = plain("sums", VPU_ROLE_VIRTUAL, "3x10x24:i32");
+
+    o.channels_last = 1;
+    m = make(&o);
+    o.channels_last = 0;
+    o.name = "z";
+    o.role = VPU_ROLE_OUTPUT;
+    o.shape = "2x8x20:i32";
+    o.pad_before[1] = 3;
+    z = make(&o);
+    register_sum("8,1,1");
+    add("sum", x, sums);
+    add("copy", sums, m);
+    add("copy", m, y);
+    add("copy", view(m, start, part), z);
+    o = options("w", VPU_ROLE_OUTPUT, "3x10x24:i32");
+    add("sum", plain("u", VPU_ROLE_INPUT, "3x10x24:i32"), make(&o));
+}
+
+static uint64_t run_layouts(vpu_graph *on, int32_t *out)
+{
+    static const struct {
+        const char *name;
+        size_t n;
+    } outputs[] = {{"y", 720}, {"z", 320}, {"w", 720}};
+    vpu_result *r;
+    uint64_t cycles;
+
+    api_ok(vpu_graph_finalize(on, &api_err));
+    api_ok(
+        vpu_tensor_fill(vpu_graph_tensor_named(on, "x"), "random:4", &api_err));
+    api_ok(
+        vpu_tensor_fill(vpu_graph_tensor_named(on, "u"), "random:5", &api_err));
+    api_ok(vpu_graph_run(on, NULL, &r, &api_err));
+    cycles = vpu_result_cycles(r);
+    vpu_result_free(r);
+    for (int i = 0; i < 3; i++) {
+        api_ok(vpu_tensor_read(vpu_graph_tensor_named(on, outputs[i].name), out,
+                               outputs[i].n * 4, &api_err));
+        out += outputs[i].n;
+    }
+    return cycles;
+}
+
+START_TEST(saved_and_loaded)
+{
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *file = file_join(a, dir, "g");
+    static int32_t before[1760], after[1760];
+    size_t n[2];
+    vpu_graph *loaded;
+    vpu_region r, s;
+    uint64_t cycles;
+
+    many_layouts();
+    api_ok(vpu_graph_save(g, file, NULL, &api_err));
+    cycles = run_layouts(g, before);
+    api_ok(vpu_graph_load(&loaded, c, file, &api_err));
+    ck_assert_uint_eq(run_layouts(loaded, after), cycles);
+    ck_assert_mem_eq(before, after, sizeof before);
+    ck_assert_uint_eq(vpu_tensor_stride(vpu_graph_tensor_named(loaded, "m"), 2),
+                      4 * 10);
+    api_ok(vpu_tensor_valid(vpu_graph_tensor_named(g, "w"), &r, &api_err));
+    api_ok(vpu_tensor_valid(vpu_graph_tensor_named(loaded, "w"), &s, &api_err));
+    ck_assert_mem_eq(&r, &s, sizeof r);
+    ck_assert_uint_eq(r.start[2], 8);
+    api_ok(vpu_graph_save(loaded, file_join(a, dir, "h"), NULL, &api_err));
+    ck_assert_str_eq(program_file(a, dir, "g", &n[0]),
+                     program_file(a, dir, "h", &n[1]));
+    ck_assert_uint_eq(n[0], n[1]);
+    ck_assert_mem_eq(program_file(a, dir, "g", &n[0]),
+                     program_file(a, dir, "h", &n[1]), n[0]);
+    vpu_graph_free(loaded);
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+END_TEST
+
+/* A place in a file that says more than there is. */
+static const struct {
+    const char *from, *to, *words;
+} hostile[] = {
+    {"\"strides\": [\n    960,", "\"strides\": [\n    961,", "inside"},
+    {"\"strides\": [\n    960,", "\"strides\": [\n    8000,", "inside"},
+    {"\"strides\": [\n    960,", "\"strides\": [\n    0,", "strides"},
+    {"\"strides\": [\n    960,", "\"strides\": [\n", "a number for each"},
+    {"\"first\": [\n     1,", "\"first\": [\n     3,", "work-groups of"},
+    {"\"groups\": [\n     1,", "\"groups\": [\n     4,", "work-groups of"},
+    {"\"offset\": 84,", "\"offset\": 1960,", "view0 is not in its parent"},
+    {"\"valid\": [\n    [\n     0,", "\"valid\": [\n    [\n     4,", "valid"},
+};
+enum { N_HOSTILE = sizeof hostile / sizeof *hostile };
+
+/* The manifest is the file's first section. */
+START_TEST(files_that_mean_harm)
+{
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *file = file_join(a, dir, "g");
+    container f = {.kind = &graphfile_kind, .path = file, .err = &api_err};
+    container_section s[16];
+    const char *text, *at;
+    str changed = {.arena = a};
+    vpu_graph *none;
+
+    many_layouts();
+    api_ok(vpu_graph_save(g, file, NULL, &api_err));
+    f.p = (unsigned char *)program_file(a, dir, "g", &f.n);
+    api_ok(container_check(&f));
+    ck_assert_uint_le(f.n_sections, 16);
+    for (uint32_t i = 0; i < f.n_sections; i++)
+        s[i] = container_at(&f, i);
+    text = arena_strndup(a, s[0].data, s[0].bytes);
+    at = strstr(text, hostile[_i].from);
+    ck_assert_msg(at, "no %s in %s", hostile[_i].from, text);
+    str_add(&changed, text, (size_t)(at - text));
+    str_puts(&changed, hostile[_i].to);
+    str_puts(&changed, at + strlen(hostile[_i].from));
+    s[0] = (container_section){.data = str_text(&changed), .bytes = changed.n};
+    api_ok(container_write(file, &graphfile_kind, s, f.n_sections, &api_err));
+    api_fails(vpu_graph_load(&none, c, file, &api_err), VPU_ERR_PARSE,
+              hostile[_i].words);
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("strides");
@@ -1018,6 +1156,8 @@ int main(void)
     tcase_add_loop_test(t, checked_borders, 0, 2);
     tcase_add_test(t, imported_with_padding);
     tcase_add_test(t, compared_with_another_layout);
+    tcase_add_test(t, saved_and_loaded);
+    tcase_add_loop_test(t, files_that_mean_harm, 0, N_HOSTILE);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
