@@ -1085,7 +1085,7 @@ static const struct {
     {"\"strides\": [\n    960,", "\"strides\": [\n", "a number for each"},
     {"\"first\": [\n     1,", "\"first\": [\n     3,", "work-groups of"},
     {"\"groups\": [\n     1,", "\"groups\": [\n     4,", "work-groups of"},
-    {"\"offset\": 84,", "\"offset\": 1960,", "view0 is not in its parent"},
+    {"\"offset\": 84,", "\"offset\": 1960,", "inside of its parent"},
     {"\"valid\": [\n    [\n     0,", "\"valid\": [\n    [\n     4,", "valid"},
 };
 enum { N_HOSTILE = sizeof hostile / sizeof *hostile };
