@@ -98,7 +98,7 @@ static void five_convolutions(vpu_graph *g, vpu_tensor *x)
     for (int i = 0; i < 5; i++) {
         const vpu_value v[] = {{"stride", 0, 1 + (i == 2), 0},
                                {"pad", 0, i % 2, 0}};
-        char weights[8], bias[8];
+        char weights[16], bias[16];
         vpu_tensor *in[3] = {x};
 
         snprintf(weights, sizeof weights, "w%d", i);
