@@ -65,7 +65,7 @@ extern "C" {
 #define VPU_VERSION_MINOR 1
 #define VPU_VERSION_PATCH 0
 /* Counts up with each function, member or constant that is added here. */
-#define VPU_API_VERSION 1
+#define VPU_API_VERSION 2
 
 /* The library's version, "0.1.0"; the macros above are the header's. */
 VPU_EXPORT const char *vpu_version(void);
