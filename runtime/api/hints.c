@@ -22,14 +22,12 @@ static void hint_items(const vpu_graph *g, arena *a)
 /* An output that was taken to be as the input. */
 static void hint_outputs(const vpu_graph *g, const vpu_operation *op, arena *a)
 {
-    const char *name = op->outputs[0]->name;
-
     for (size_t i = 0; i < op->n_outputs; i++)
         tell(g, arena_printf(
                     a,
                     "no shape of %s is given: it was taken to be as in0, %s; "
                     "--shape out0=... says otherwise",
-                    name,
+                    op->outputs[i]->name,
                     tensor_desc_text(
                         a, &g->g.buffers[op->outputs[i]->buffer].desc)));
 }
