@@ -75,23 +75,50 @@ vpu_status oom_guard(vpu_status (*work)(void *user, vpu_error *err), void *user,
     return st;
 }
 
+vpu_status oom_finally(vpu_status (*work)(void *user, vpu_error *err),
+                       void (*end)(void *user), void *user, vpu_error *err)
+{
+    guard g = {.scope.leave = leave_guard};
+    vpu_status st;
+
+    if (setjmp(g.env)) {
+        end(user);
+        oom_raise(g.wanted);
+    }
+    oom_enter(&g.scope);
+    st = work(user, err);
+    oom_exit(&g.scope);
+    end(user);
+    return st;
+}
+
+typedef struct {
+    vpu_status (*work)(void *user, arena *scratch, vpu_error *err);
+    void *user;
+    arena *scratch;
+} scratching;
+
+static vpu_status work_with(void *user, vpu_error *err)
+{
+    const scratching *s = user;
+
+    return s->work(s->user, s->scratch, err);
+}
+
+static void end_scratch(void *user)
+{
+    const scratching *s = user;
+
+    arena_destroy(s->scratch);
+}
+
 vpu_status oom_scratch(vpu_status (*work)(void *user, struct arena *scratch,
                                           vpu_error *err),
                        void *user, vpu_error *err)
 {
-    guard g = {.scope.leave = leave_guard};
-    arena *scratch = arena_create(0);
-    vpu_status st;
+    scratching s = {work, user, arena_create(0)};
 
-    if (setjmp(g.env)) {
-        arena_destroy(scratch);
-        oom_raise(g.wanted);
-    }
-    oom_enter(&g.scope);
-    st = work(user, scratch, err);
-    oom_exit(&g.scope);
-    arena_destroy(scratch);
-    return st;
+    return oom_finally(work_with, end_scratch, &s, err);
 }
 
 /* Is this the allocation that a test wants to fail? */

@@ -41,6 +41,12 @@ _Noreturn void oom_raise(size_t wanted);
 vpu_status oom_guard(vpu_status (*work)(void *user, vpu_error *err), void *user,
                      vpu_error *err);
 
+/* work(user, err), then end(user), also when memory is short: the shortage then
+ * goes on to the scope around. For what no arena owns: descriptors, objects of
+ * other libraries. Returns what work returned. */
+vpu_status oom_finally(vpu_status (*work)(void *user, vpu_error *err),
+                       void (*end)(void *user), void *user, vpu_error *err);
+
 struct arena;
 /* work with an arena of its own, which goes when it ends, also when memory is
  * short: the shortage then goes on to the scope around. Returns what work

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/oom.h"
 #include "base/file.h"
 #include "sim/compiler/front/clang.h"
 
@@ -79,33 +80,53 @@ static vpu_status preprocess_in(const clang_run *r, arena *a, char **out,
     return st;
 }
 
-vpu_status preprocess(const preprocess_job *job, arena *a, char **out,
-                      vpu_error *err)
+typedef struct {
+    clang_run r;
+    arena *a;
+    char **out;
+} preprocessing;
+
+static vpu_status preprocess_job_of(void *user, vpu_error *err)
 {
-    clang_run r = {.in = memfd_create("vpu-source", MFD_CLOEXEC),
-                   .to = memfd_create("vpu-text", MFD_CLOEXEC),
-                   .job = *job};
-    const char *path = job->path;
-    vpu_status st = VPU_OK;
+    preprocessing *x = user;
+    clang_run *r = &x->r;
+    const char *path = r->job.path;
+    vpu_status st =
+        r->in < 0 || r->to < 0
+            ? err_set(err, VPU_ERR_IO, "%s: no file in memory: %s", path,
+                      strerror(errno))
+            : fe_check_options(r->job.options, r->job.n_options, err);
     char *source;
     size_t n;
 
-    *out = NULL;
-    if (r.in < 0 || r.to < 0)
-        st = err_set(err, VPU_ERR_IO, "%s: no file in memory: %s", path,
-                     strerror(errno));
-    if (!st)
-        st = fe_check_options(job->options, job->n_options, err);
-    if (!st && !job->text && !fe_takes_name(path)) {
-        st = file_read(path, MAX_SOURCE_BYTES, a, &source, &n, err);
-        r.job.text = source;
-        r.job.options = fe_look_in(a, path, job->options, &r.job.n_options);
+    if (!st && !r->job.text && !fe_takes_name(path)) {
+        st = file_read(path, MAX_SOURCE_BYTES, x->a, &source, &n, err);
+        r->job.text = source;
+        r->job.options =
+            fe_look_in(x->a, path, r->job.options, &r->job.n_options);
     }
-    if (!st)
-        st = preprocess_in(&r, a, out, err);
-    if (r.in >= 0)
-        close(r.in);
-    if (r.to >= 0)
-        close(r.to);
-    return st;
+    return st ? st : preprocess_in(r, x->a, x->out, err);
+}
+
+static void close_files(void *user)
+{
+    const preprocessing *x = user;
+
+    if (x->r.in >= 0)
+        close(x->r.in);
+    if (x->r.to >= 0)
+        close(x->r.to);
+}
+
+vpu_status preprocess(const preprocess_job *job, arena *a, char **out,
+                      vpu_error *err)
+{
+    preprocessing x = {.r = {.in = memfd_create("vpu-source", MFD_CLOEXEC),
+                             .to = memfd_create("vpu-text", MFD_CLOEXEC),
+                             .job = *job},
+                       .a = a,
+                       .out = out};
+
+    *out = NULL;
+    return oom_finally(preprocess_job_of, close_files, &x, err);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/oom.h"
 #include "base/word.h"
 #include "runtime/blob/stage.h"
 #include "runtime/blob/wire.h"
@@ -367,40 +368,62 @@ static void build_stages(const planner *w, blob *b)
     b->n_stages = p->n_stages;
 }
 
+typedef struct {
+    planner w;
+    blob *out;
+} planning;
+
+static vpu_status plan_all(void *user, vpu_error *err)
+{
+    planning *x = user;
+    planner *w = &x->w;
+    blob *out = x->out;
+    blob_io *inputs = NULL, *outputs = NULL;
+    vpu_status st = measure(w);
+
+    (void)err; /* w->err */
+    if (!st)
+        st =
+            place_io(w, BLOB_INPUT, &inputs, &out->n_inputs, &out->inputs_size);
+    if (!st)
+        st = place_io(w, BLOB_OUTPUT, &outputs, &out->n_outputs,
+                      &out->outputs_size);
+    if (!st)
+        st = place_memory(w);
+    if (st)
+        return st;
+    place_shapes(w);
+    describe_io(w, BLOB_INPUT, inputs);
+    describe_io(w, BLOB_OUTPUT, outputs);
+    out->inputs = inputs;
+    out->outputs = outputs;
+    build_stages(w, out);
+    add_aligned(&w->consts, NULL, 0);
+    out->bss_size = (uint32_t)w->n_bss;
+    out->n_constants = (uint32_t)w->consts.n;
+    out->constants = arena_memdup(w->a, str_text(&w->consts), w->consts.n);
+    return VPU_OK;
+}
+
+static void free_constants(void *user)
+{
+    planning *x = user;
+
+    str_free(&x->w.consts);
+}
+
 vpu_status plan_blob(const plan *p, arena *a, blob *out, vpu_error *err)
 {
-    planner w = {.p = p,
-                 .a = a,
-                 .at = arena_array(a, place, p->n_tensors + 1),
-                 .err = err};
-    blob_io *inputs = NULL, *outputs = NULL;
-    vpu_status st = measure(&w);
+    planning x = {.w = {.p = p,
+                        .a = a,
+                        .at = arena_array(a, place, p->n_tensors + 1),
+                        .err = err},
+                  .out = out};
 
     *out = (blob){.major = p->release->major,
                   .minor = p->release->minor,
                   .batch = 1,
                   .n_slices = p->n_slices,
                   .n_shaves = p->n_shaves};
-    if (!st)
-        st = place_io(&w, BLOB_INPUT, &inputs, &out->n_inputs,
-                      &out->inputs_size);
-    if (!st)
-        st = place_io(&w, BLOB_OUTPUT, &outputs, &out->n_outputs,
-                      &out->outputs_size);
-    if (!st)
-        st = place_memory(&w);
-    if (!st) {
-        place_shapes(&w);
-        describe_io(&w, BLOB_INPUT, inputs);
-        describe_io(&w, BLOB_OUTPUT, outputs);
-        out->inputs = inputs;
-        out->outputs = outputs;
-        build_stages(&w, out);
-        add_aligned(&w.consts, NULL, 0);
-        out->bss_size = (uint32_t)w.n_bss;
-        out->n_constants = (uint32_t)w.consts.n;
-        out->constants = arena_memdup(a, str_text(&w.consts), w.consts.n);
-    }
-    str_free(&w.consts);
-    return st;
+    return oom_finally(plan_all, free_constants, &x, err);
 }

@@ -1,4 +1,5 @@
 /* Reports of a comparison; see report.h. */
+#include "base/oom.h"
 #include "runtime/diff/report.h"
 
 #include "runtime/json/jsontext.h"
@@ -446,64 +447,75 @@ void diff_report_json(const diff_report *r, str *out)
 
 #define X(text) BAD_CAST(text)
 
-static void junit_attribute(xmlTextWriter *w, const char *name,
-                            const char *value)
+/* A JUnit file in the making; texts lie in the arena. */
+typedef struct {
+    const diff_report *r;
+    str *out;
+    xmlBuffer *buffer;
+    xmlTextWriter *writer;
+    arena *a;
+} junit;
+
+static void junit_attribute(const junit *j, const char *name, const char *value)
 {
-    str text = {0};
+    str text = {.arena = j->a};
 
     str_puts_xml(&text, value);
-    xmlTextWriterWriteAttribute(w, X(name), X(str_text(&text)));
-    str_free(&text);
+    xmlTextWriterWriteAttribute(j->writer, X(name), X(str_text(&text)));
 }
 
-static void junit_case(xmlTextWriter *w, const diff_report *r,
-                       const diff_buffer *d)
+static void junit_case(const junit *j, const diff_buffer *d)
 {
-    str text = {0}, clean = {0};
+    const diff_report *r = j->r;
+    xmlTextWriter *w = j->writer;
+    str text = {.arena = j->a}, figures = text, clean = text;
 
     str_printf(
         &text, "%s of %s, %s against %s", r->graph->buffers[d->buffer].name,
         r->graph->launches[d->launch].name, r->sides[0].id, r->sides[1].id);
     xmlTextWriterStartElement(w, X("testcase"));
-    junit_attribute(w, "classname", r->graph->layer);
-    junit_attribute(w, "name", str_text(&text));
-    str_free(&text);
+    junit_attribute(j, "classname", r->graph->layer);
+    junit_attribute(j, "name", str_text(&text));
     if (!d->result.equal) {
-        add_buffer(&text, r, d, true);
-        str_puts_xml(&clean, str_text(&text));
+        add_buffer(&figures, r, d, true);
+        str_puts_xml(&clean, str_text(&figures));
         xmlTextWriterStartElement(w, X("failure"));
-        junit_attribute(w, "message", r->summary);
+        junit_attribute(j, "message", r->summary);
         xmlTextWriterWriteString(w, X(str_text(&clean)));
         xmlTextWriterEndElement(w);
-        str_free(&text);
-        str_free(&clean);
     }
     xmlTextWriterEndElement(w);
 }
 
-static void junit_cycles(xmlTextWriter *w, const diff_report *r)
+static void junit_cycles(const junit *j)
 {
-    str text = {0};
+    const diff_report *r = j->r;
+    xmlTextWriter *w = j->writer;
+    str text = {.arena = j->a};
 
     str_printf(&text, "cycles, %s against %s", r->sides[0].id, r->sides[1].id);
     xmlTextWriterStartElement(w, X("testcase"));
-    junit_attribute(w, "classname", r->graph->layer);
-    junit_attribute(w, "name", str_text(&text));
-    str_free(&text);
+    junit_attribute(j, "classname", r->graph->layer);
+    junit_attribute(j, "name", str_text(&text));
     if (r->too_slow) {
         xmlTextWriterStartElement(w, X("failure"));
-        junit_attribute(w, "message", r->summary);
+        junit_attribute(j, "message", r->summary);
         xmlTextWriterEndElement(w);
     }
     xmlTextWriterEndElement(w);
 }
 
-void diff_report_junit(const diff_report *r, str *out)
+static vpu_status junit_all(void *user, vpu_error *err)
 {
-    xmlBuffer *buffer = xmlBufferCreate();
-    xmlTextWriter *w = xmlNewTextWriterMemory(buffer, 0);
+    junit *j = user;
+    const diff_report *r = j->r;
+    xmlTextWriter *w;
     uint32_t bad = 0;
 
+    (void)err;
+    j->a = arena_create(0);
+    j->buffer = xmlBufferCreate();
+    j->writer = w = xmlNewTextWriterMemory(j->buffer, 0);
     for (uint32_t i = 0; i < r->n_buffers; i++)
         bad += !r->buffers[i].result.equal;
     bad += r->too_slow;
@@ -515,11 +527,29 @@ void diff_report_junit(const diff_report *r, str *out)
                                       r->n_buffers + (r->max_slowdown > 0));
     xmlTextWriterWriteFormatAttribute(w, X("failures"), "%u", bad);
     for (uint32_t i = 0; i < r->n_buffers; i++)
-        junit_case(w, r, &r->buffers[i]);
+        junit_case(j, &r->buffers[i]);
     if (r->max_slowdown > 0)
-        junit_cycles(w, r);
+        junit_cycles(j);
     xmlTextWriterEndDocument(w);
-    xmlFreeTextWriter(w);
-    str_add(out, buffer->content, buffer->use);
-    xmlBufferFree(buffer);
+    xmlTextWriterFlush(w);
+    str_add(j->out, j->buffer->content, j->buffer->use);
+    return VPU_OK;
+}
+
+static void junit_free(void *user)
+{
+    junit *j = user;
+
+    if (j->writer)
+        xmlFreeTextWriter(j->writer);
+    if (j->buffer)
+        xmlBufferFree(j->buffer);
+    arena_destroy(j->a);
+}
+
+void diff_report_junit(const diff_report *r, str *out)
+{
+    junit j = {.r = r, .out = out};
+
+    oom_finally(junit_all, junit_free, &j, NULL);
 }

@@ -70,8 +70,7 @@ bool fe_takes_name(const char *path)
 
 const char *fe_line_mark(arena *a, const char *name)
 {
-    str s = {0};
-    const char *mark;
+    str s = {.arena = a};
 
     str_puts(&s, "#line 1 \"");
     for (; *name; name++)
@@ -80,9 +79,7 @@ const char *fe_line_mark(arena *a, const char *name)
         else
             str_add(&s, name, 1);
     str_puts(&s, "\"\n");
-    mark = arena_strdup(a, str_text(&s));
-    str_free(&s);
-    return mark;
+    return str_text(&s);
 }
 
 const char *const *fe_look_in(arena *a, const char *path,

@@ -508,7 +508,7 @@ START_TEST(every_allocation_for_a_file_may_fail)
     ck_assert(save_all(&s, path, 0));
     while (!save_all(&s, path, n))
         n++;
-    ck_assert_uint_gt(n, 20);
+    ck_assert_uint_gt(n, 10);
     api_scaling_close(&s);
     program_remove_dir(dir);
     arena_destroy(a);
