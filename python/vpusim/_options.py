@@ -18,6 +18,7 @@ _ENUMS: Dict[str, Type[enum.IntEnum]] = {
     "role": _cdef.Role,
     "type": _cdef.Type,
     "border": _cdef.Border,
+    "trace_level": _cdef.TraceLevel,
 }
 
 
