@@ -1,5 +1,9 @@
 """Graphs in files, layers of the samples, images, options of runs, checks and comparisons."""
 import json
+import os
+import signal
+import threading
+import time
 import xml.etree.ElementTree
 
 import numpy as np
@@ -206,3 +210,35 @@ def test_slowdowns(new_scaling):
     suite = xml.etree.ElementTree.fromstring(diff.junit)
     assert suite.tag in ("testsuite", "testsuites")
     assert len(diff.text) > len(vpusim.diff(b, a).text)
+
+
+# --- local sizes
+
+
+def test_tuning(new_scaling, context, tmp_path):
+    made = new_scaling(context, 4096)
+    before = made.graph.run().cycles
+    outputs = made.y.read()
+    assert made.graph.tune("exhaustive", file=tmp_path / "sizes") is made.graph
+    np.testing.assert_array_equal(made.y.read(), outputs)
+    after = made.graph.run().cycles
+    assert after <= before and made.operation.global_size == (4096, 1, 1)
+    with vpusim.Context(tuned=tmp_path / "sizes") as tuned:
+        again = new_scaling(tuned, 4096)
+        assert again.operation.local_size == made.operation.local_size
+        assert again.graph.run().cycles == after
+    with pytest.raises(vpusim.InvalidError, match="SHAVEs"):
+        made.graph.tune("rapid", shaves_too=True)
+    with pytest.raises(ValueError, match="'rapid', 'normal', 'exhaustive'"):
+        made.graph.tune("quick")
+
+
+def test_ctrl_c_ends_tuning(new_scaling, context):
+    made = new_scaling(context, 1 << 16)
+    began = time.monotonic()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        while time.monotonic() - began < 60:
+            made.graph.tune("exhaustive")
+    assert time.monotonic() - began < 30
+    assert made.graph.run().cycles > 0

@@ -2,6 +2,8 @@
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -287,6 +289,51 @@ def test_handlers_of_ones_own_run_beside_a_function(context):
     finally:
         signal.signal(signal.SIGINT, before)
     assert seen == [1]
+
+
+STORM = """
+import os, random, signal, sys, threading, time
+sys.path.insert(0, {tests!r})
+import test_host, vpusim
+hosted = test_host.Hosted(vpusim.Context(threads=1), test_host.sort)
+sent = caught = 0
+others = []
+
+def kill():
+    global sent
+    for _ in range(100):
+        time.sleep(0.01 + random.random() * 0.02)
+        sent += 1
+        os.kill(os.getpid(), signal.SIGINT)
+
+thread = threading.Thread(target=kill)
+thread.start()
+while True:
+    try:
+        while thread.is_alive():
+            try:
+                hosted.graph.run()
+            except Exception as error:
+                others.append(error)
+        break
+    except KeyboardInterrupt:
+        caught += 1
+for _ in range(5):
+    try:
+        hosted.run()
+    except KeyboardInterrupt:  # the last one, when it came while an object was freed
+        caught += 1
+print(sent, caught, others, signal.set_wakeup_fd(-1))
+"""
+
+
+def test_a_storm_of_ctrl_c():
+    """In kernels, in the function and between them."""
+    code = STORM.format(tests=os.path.dirname(__file__))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    sent, caught, others, fd = done.stdout.split()
+    assert int(sent) == 100 and int(caught) >= 50 and (others, fd) == ("[]", "-1"), done.stdout
 
 
 def test_opencl_calls_it_too():

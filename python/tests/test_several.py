@@ -77,6 +77,21 @@ def test_strides_follow(wide):
     np.testing.assert_allclose(wide.y.array, wanted(x), atol=1e-5)
 
 
+def test_shared_arrays_have_the_largest_shape(wide):
+    x, y = floats(8, 64), np.zeros((8, 64), np.float32)
+    wide.x.share(x)
+    wide.y.share(y)
+    wide.graph.resize({"x": (4, 64)})
+    with pytest.raises(vpusim.MismatchError, match="bytes"):
+        wide.y.share(np.zeros((4, 64), np.float32))
+    again = floats(4, 64)
+    wide.x.array[...] = again
+    wide.graph.run()
+    np.testing.assert_array_equal(x[:4], again)
+    np.testing.assert_allclose(y[:4], wanted(again), atol=1e-5)
+    assert wide.y.array.shape == (4, 64) and np.shares_memory(wide.y.array, y)
+
+
 def test_shapes_that_cannot_be(wide, scaling, context):
     with pytest.raises(vpusim.LimitError, match="x"):
         wide.graph.resize({wide.x: (9, 64)})

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from . import _cdef
 from ._cdef import API_VERSION, Capability, Engine, LogLevel, Order, Role, Space, Status, Timing
-from ._cdef import TraceLevel, Type
+from ._cdef import TraceLevel, TuneMode, Type
 from ._errors import (ClosedError, CompileError, FaultError, ForkedError, InternalError,
                       InvalidError, IoError, LimitError, MismatchError, OutOfMemoryError,
                       ParseError, PluginError, StoppedError, UndefinedError, UnsupportedError,
@@ -37,7 +37,7 @@ __all__ = [
     "Launch", "Layer", "LayerResult", "LimitError", "LogLevel", "MismatchError", "Operation",
     "Order", "OutOfMemoryError", "ParseError", "PluginError", "Program", "Result", "Role", "Space",
     "Status", "StoppedError", "Tensor", "Timeline", "Timing", "TraceLevel",
-    "Type", "UndefinedError",
+    "TuneMode", "Type", "UndefinedError",
     "UnsupportedError", "UntestedError", "VpuError", "VpuWarning", "Window", "devices", "diff", "kernel",
     "library_path", "out", "picture", "run_split",
 ]

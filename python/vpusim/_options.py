@@ -19,6 +19,7 @@ _ENUMS: Dict[str, Type[enum.IntEnum]] = {
     "type": _cdef.Type,
     "border": _cdef.Border,
     "trace_level": _cdef.TraceLevel,
+    "mode": _cdef.TuneMode,
 }
 
 

@@ -11,7 +11,7 @@ from typing import (Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Op
 import numpy as np
 
 from . import _host, _options
-from ._cdef import MAX_RANK, Capability, Role, Space, TraceLevel, Type
+from ._cdef import MAX_RANK, Capability, Role, Space, TraceLevel, TuneMode, Type
 from ._errors import ClosedError, InvalidError, LimitError, MismatchError, StoppedError
 from ._handle import Handle, Guard, Object, call
 from ._library import ffi, lib, text
@@ -71,13 +71,13 @@ class Tensor:
 
     def _measure(self) -> None:
         """Looks at the shape that it has now."""
-        pointer = self._pointer
-        self._at = self.graph._resizes
+        pointer, at = self._pointer, self.graph._resizes
         self._shape: Tuple[int, ...] = tuple(lib.vpu_tensor_dim(pointer, i)
                                              for i in range(lib.vpu_tensor_rank(pointer)))
         self._nbytes = int(lib.vpu_tensor_bytes(pointer))
         self._strides: Tuple[int, ...] = tuple(lib.vpu_tensor_stride(pointer, i)
                                                for i in range(len(self._shape)))
+        self._at = at  # for other threads only now
 
     def _follow(self) -> "Tensor":
         """After a resize, while the graph is there, the shape is looked at anew."""
@@ -316,6 +316,22 @@ class Operation:
         handle, out = self.graph._use(), ffi.new("vpu_window *")
         call(handle.guard, lib.vpu_operation_window, self._pointer, out)
         return _window(out)
+
+    def _sizes(self, function: Any) -> Tuple[int, ...]:
+        handle = self.graph._use()
+        with handle.guard.lock:
+            return tuple(int(function(self._pointer, i)) for i in range(3))
+
+    @property
+    def local_size(self) -> Tuple[int, ...]:
+        """Work-items of a work-group, in three dimensions; of several launches, of the first one
+        that is no conversion; zeros: there is none."""
+        return self._sizes(lib.vpu_operation_local)
+
+    @property
+    def global_size(self) -> Tuple[int, ...]:
+        """The same for all work-items."""
+        return self._sizes(lib.vpu_operation_global)
 
     def run_on(self, window: Optional[Window]) -> None:
         """Runs that follow run the work-groups of the window alone; None: all of them."""
@@ -734,6 +750,29 @@ class Graph(Object):
         handle = super()._use()
         _host.refuse(handle)
         return handle
+
+    # --- local sizes
+
+    def tune(self, mode: Union[TuneMode, str] = TuneMode.NORMAL, *, shaves_too: bool = False,
+             file: Optional[PathLike] = None) -> "Graph":
+        """Finds the local size with which each launch is fastest, with the inputs that are there.
+
+        The launches have the sizes then (`Operation.local_size`). `mode` says how many are tried:
+        "rapid" a few, "normal" a tenth, "exhaustive" all; that with `shaves_too` each with each
+        number of SHAVEs. What `file` has is not tuned again, what is found is added to it, and a
+        context takes it (`Context(tuned=file)`). Ctrl-C ends it behind the launch that runs.
+        """
+        options, keep = _options.fill("vpu_tune_options", mode=mode, shaves_too=shaves_too,
+                                      file=file)
+        handle = self._use()
+
+        def tune() -> None:
+            call(handle.guard, lib.vpu_graph_tune, handle.pointer, options)
+
+        self._transaction(lambda: _host.run(handle, tune))
+        del keep
+        self._sink.drain()
+        return self
 
     # --- other shapes, several at once
 
