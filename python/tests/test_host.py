@@ -139,6 +139,26 @@ def test_its_own_graph_may_not(context):
     hosted.graph["x"].write(GIVEN)
 
 
+def test_shapes_are_known_in_it(context):
+    def look(x, y):
+        shapes.append(other.shape)
+        sort(x, y)
+
+    shapes = []
+    hosted = Hosted(context, look)
+    graph = vpusim.Graph(context)
+    x, y, other = graph.input(N, "f32"), graph.output(N, "f32"), graph.input((4, 8), "f32")
+    graph.add("relu", other, output_role="output")
+    graph.host(look, [x], [y])
+    graph.finalize()
+    graph.resize({other: (2, 8)})
+    for tensor in (x, other):
+        tensor.fill("zeros")
+    graph.run()
+    hosted.run()
+    assert shapes == [(2, 8)] * 2
+
+
 def test_it_may_cancel(context):
     def stop(x, y):
         hosted.graph.cancel()
@@ -157,10 +177,11 @@ def test_threads_call_their_own(context):
             raise Odd(float(x.max()))
         sort(x, y)
 
-    hosted = Hosted(context, note)
+    hosted, barrier = Hosted(context, note), threading.Barrier(4)
 
     def work(i):
         graph = hosted.graph.clone().finalize()
+        barrier.wait()  # idents of threads that have ended come again
         for k in range(6):
             x = GIVEN + (200 + i) * (k % 2)
             graph["x"].write(x.astype(np.float32))

@@ -83,7 +83,7 @@ class Tensor:
         """After a resize, while the graph is there, the shape is looked at anew."""
         graph = self.graph
         if self._at != graph._resizes and not graph.closed:
-            with graph._use().guard.lock:
+            with Object._use(graph).guard.lock:  # also in a function of the graph's own
                 self._measure()
         return self
 
