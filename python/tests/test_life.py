@@ -399,7 +399,10 @@ while True:
     except KeyboardInterrupt:
         caught += 1
 for _ in range(5):  # the first after an interruption goes to the worker
-    graph.run()
+    try:
+        graph.run()
+    except KeyboardInterrupt:  # the last one, when it came while an object was freed
+        caught += 1
 print(sent, caught, others, signal.set_wakeup_fd(-1))
 """
 

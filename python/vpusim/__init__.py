@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from . import _cdef
 from ._cdef import API_VERSION, Capability, Engine, LogLevel, Order, Role, Space, Status, Timing
-from ._cdef import Type
+from ._cdef import TraceLevel, TuneMode, Type
 from ._errors import (ClosedError, CompileError, FaultError, ForkedError, InternalError,
                       InvalidError, IoError, LimitError, MismatchError, OutOfMemoryError,
                       ParseError, PluginError, StoppedError, UndefinedError, UnsupportedError,
@@ -22,7 +22,7 @@ from ._library import library_path
 from .compare import Comparison, Diff, diff
 from .context import Context, Device, devices
 from .findings import Finding, Findings
-from .graph import Graph, Operation, Tensor, Window
+from .graph import Graph, Instances, Operation, Tensor, Window, run_split
 from .layer import Function, Layer, LayerResult, kernel, out
 from .program import Argument, Kernel, Program
 from .results import Counters, Launch, Result
@@ -33,10 +33,11 @@ __version__ = _cdef.VERSION
 __all__ = [
     "API_VERSION", "Argument", "Capability", "ClosedError", "Comparison", "CompileError",
     "Context", "Counters", "Device", "Diff", "Engine", "FaultError", "Finding", "Findings",
-    "ForkedError", "Function", "Graph", "InternalError", "InvalidError", "IoError", "Kernel",
+    "ForkedError", "Function", "Graph", "Instances", "InternalError", "InvalidError", "IoError", "Kernel",
     "Launch", "Layer", "LayerResult", "LimitError", "LogLevel", "MismatchError", "Operation",
     "Order", "OutOfMemoryError", "ParseError", "PluginError", "Program", "Result", "Role", "Space",
-    "Status", "StoppedError", "Tensor", "Timeline", "Timing", "Type", "UndefinedError",
+    "Status", "StoppedError", "Tensor", "Timeline", "Timing", "TraceLevel",
+    "TuneMode", "Type", "UndefinedError",
     "UnsupportedError", "UntestedError", "VpuError", "VpuWarning", "Window", "devices", "diff", "kernel",
-    "library_path", "out", "picture",
+    "library_path", "out", "picture", "run_split",
 ]

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, Callable, Deque, Optional, Tuple, TypeVar
+from typing import Any, Callable, Deque, List, Optional, Tuple, TypeVar
 
 from ._errors import ClosedError, ForkedError, fail
 from ._library import ffi
@@ -72,15 +72,20 @@ class Guard:
 
 
 class Handle:
-    """Owns an object of the library; `keep` lives as long as it."""
+    """Owns an object of the library; `keep` lives as long as it.
 
-    __slots__ = ("pointer", "guard", "keep", "generation", "__weakref__")
+    What may lead back to the handle, as a function of the user's, is in `holds` instead, where
+    the garbage collector sees the circle.
+    """
+
+    __slots__ = ("pointer", "guard", "keep", "holds", "generation", "__weakref__")
 
     def __init__(self, pointer: Any, function: Callable[[Any], None], guard: Guard,
                  keep: Any = None) -> None:
         self.pointer = pointer
         self.guard = guard
         self.keep = keep
+        self.holds: List[Any] = []
         self.generation = _generation
         weakref.finalize(self, _free, function, pointer, guard, keep)
 

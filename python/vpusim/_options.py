@@ -18,6 +18,8 @@ _ENUMS: Dict[str, Type[enum.IntEnum]] = {
     "role": _cdef.Role,
     "type": _cdef.Type,
     "border": _cdef.Border,
+    "trace_level": _cdef.TraceLevel,
+    "mode": _cdef.TuneMode,
 }
 
 

@@ -3,6 +3,7 @@
 A KeyboardInterrupt reaches the main thread between two steps of Python only, and a run is a
 single step. So what the main thread runs goes to a worker thread; the main thread waits, and
 cancels when it is interrupted. Other threads get no KeyboardInterrupt and run things themselves.
+A graph with functions of the host is run by the main thread, where Ctrl-C ends the function.
 
 Handing over costs more than a short run. A graph whose last run was short is therefore run by the
 main thread itself, while a watcher gets the numbers of signals that Python's own handler writes
@@ -214,8 +215,11 @@ def _run_there(guard: Guard, work: Callable[[], Any], cancel: Callable[[], None]
 
 
 def interruptible(pace: Pace, guard: Guard, work: Callable[[], Any],
-                  cancel: Callable[[], None]) -> Any:
-    """Does the work under the guard, which the caller does not hold; Ctrl-C cancels it."""
+                  cancel: Callable[[], None], stays: bool = False) -> Any:
+    """Does the work under the guard, which the caller does not hold; Ctrl-C cancels it.
+
+    Work that `stays` is for the main thread however long it takes, as far as that may be.
+    """
     if threading.current_thread() is not threading.main_thread():
         with guard.lock:
             return work()
@@ -225,7 +229,7 @@ def interruptible(pace: Pace, guard: Guard, work: Callable[[], Any],
     if late_interrupts:
         raise_late_interrupt()
     begin = time.perf_counter()
-    here = (pace.is_short and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    here = ((pace.is_short or stays) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
             and not is_nested)
     pace.is_short = False
     made = (_run_here if here else _run_there)(guard, work, cancel)

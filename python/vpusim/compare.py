@@ -215,6 +215,8 @@ class Diff(Object):
             self.equal = bool(lib.vpu_diff_equal(handle.pointer))
             #: Elements beyond the tolerance.
             self.count = int(lib.vpu_diff_count(handle.pointer))
+            #: Whether the graph takes more cycles than `max_slowdown` lets it.
+            self.too_slow = bool(lib.vpu_diff_too_slow(handle.pointer))
 
     def _shown(self, function: Any) -> str:
         handle = self._use()
@@ -236,6 +238,11 @@ class Diff(Object):
         """The report of `vpu diff --json`."""
         return dict(json.loads(self._shown(lib.vpu_diff_json)))
 
+    @property
+    def junit(self) -> str:
+        """The report as a test suite of JUnit's, XML."""
+        return self._shown(lib.vpu_diff_junit)
+
     def __repr__(self) -> str:
         return f"<vpusim.Diff {'equal' if self.equal else self.summary}>"
 
@@ -249,11 +256,21 @@ def _both(a: Handle, b: Handle) -> Iterator[None]:
 
 
 def diff_graphs(graph: Graph, reference: Graph, *, tolerance: Tolerances = (),
-                outputs_only: bool = False, heat_map: Any = None) -> Diff:
-    """Compares two graphs with the inputs of the first."""
+                outputs_only: bool = False, heat_map: Any = None, max_slowdown: float = 0,
+                slowdown_if_known: bool = False, groups: bool = True,
+                verbose: bool = False) -> Diff:
+    """Compares two graphs with the inputs of the first.
+
+    `max_slowdown`: the graph may take so many times the reference's cycles, in all and launch
+    by launch; with `slowdown_if_known` only where both sides count cycles. Without
+    `groups` elements that differ are not traced back to work-groups, which takes a run more;
+    `verbose` puts figures of tensors that agree into `Diff.text`.
+    """
     tolerances = [tolerance] if isinstance(tolerance, str) else list(tolerance)
     options, keep = _options.fill("vpu_diff_options", tolerances=tolerances or None,
-                                  outputs_only=outputs_only, heat_map=heat_map)
+                                  outputs_only=outputs_only, heat_map=heat_map,
+                                  max_slowdown=max_slowdown, slowdown_if_known=slowdown_if_known,
+                                  no_groups=not groups, verbose=verbose)
     a, b = graph._use(), reference._use()
     if a is b:
         raise InvalidError("a graph cannot be compared with itself: make another one")
@@ -308,8 +325,9 @@ def diff(layer: Union[Layer, Graph], reference: Any, inputs: Any = None,
     The reference is a function that gets the inputs as arrays and returns the outputs (they are
     rounded to the outputs' dtype), or another Layer; two graphs are compared, too. Tolerances
     have the words of `vpu diff --tolerance`: "exact", "ulp=1", "abs=1e-3,rel=0.01",
-    "out0=ulp=2"; a list of them, where the last one for an output counts. `outputs_only` and
-    `heat_map` are options for layers and graphs.
+    "out0=ulp=2"; a list of them, where the last one for an output counts. Two layers
+    or graphs have further keywords: `outputs_only`, `heat_map`, `max_slowdown`,
+    `slowdown_if_known`, `groups`, `verbose`.
     """
     if isinstance(layer, Graph):
         return diff_graphs(layer, reference, tolerance=tolerance, **options)

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import collections
 import logging
+import os
 import sys
 import warnings
-from typing import Any, Callable, Deque, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Deque, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _options
 from ._cdef import Capability, LogLevel
@@ -194,6 +195,15 @@ class Context(Object):
         made.locals, made.n_locals = _locals(locals or {}, keep), len(locals or {})
         handle = self._use()
         call(handle.guard, lib.vpu_context_register, handle.pointer, made)
+        self._sink.drain()
+
+    def register_layers(self, path: Union[str, "os.PathLike[str]", None] = None) -> None:
+        """Layer types of a binding file, or of all in a folder, become kinds for `Graph.add`,
+        which takes their inputs and their parameters as values. None: the samples that were
+        installed with the library (GRN, MVN, Reorg and so on)."""
+        handle = self._use()
+        where = ffi.NULL if path is None else _options.encode(path, "path")
+        call(handle.guard, lib.vpu_context_register_layers, handle.pointer, where)
         self._sink.drain()
 
     def __repr__(self) -> str:

@@ -29,6 +29,10 @@ class Findings(Object):
         with handle.guard.lock:
             #: Findings that are no notes.
             self.error_count = int(lib.vpu_findings_error_count(c))
+            #: Seconds of the host: of all, with compiling.
+            self.seconds = float(lib.vpu_findings_seconds(c))
+            #: Of the launches alone.
+            self.launch_seconds = float(lib.vpu_findings_launch_seconds(c))
             self._items = tuple(
                 Finding(text(lib.vpu_findings_checker(c, i)), text(lib.vpu_findings_text(c, i)),
                         text(lib.vpu_findings_kernel(c, i)), text(lib.vpu_findings_file(c, i)),

@@ -2,18 +2,20 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import operator
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence,
+                    Tuple, Union)
 
 import numpy as np
 
-from . import _options
-from ._cdef import MAX_RANK, Capability, Role, Space, Type
-from ._errors import InvalidError, MismatchError
+from . import _host, _options
+from ._cdef import MAX_RANK, Capability, Role, Space, TraceLevel, TuneMode, Type
+from ._errors import ClosedError, InvalidError, LimitError, MismatchError, StoppedError
 from ._handle import Handle, Guard, Object, call
 from ._library import ffi, lib, text
-from ._run import Pace, interruptible
+from ._run import PAUSE, Pace, interruptible
 from .context import Context
 from .program import Argument, Kernel
 from .results import Result
@@ -54,7 +56,10 @@ class _Memory:
 
 
 class Tensor:
-    """A graph's input, output, constant, or what lies between; made by the graph."""
+    """A graph's input, output, constant, or what lies between; made by the graph.
+
+    Shape, strides and bytes follow `Graph.resize`.
+    """
 
     def __init__(self, graph: "Graph", pointer: Any) -> None:
         self.graph = graph
@@ -62,11 +67,40 @@ class Tensor:
         self.name = text(lib.vpu_tensor_name(pointer))
         self.role = Role(lib.vpu_tensor_role(pointer))
         self.dtype: np.dtype[Any] = np.dtype(_DTYPES[lib.vpu_tensor_type(pointer)])
-        self.shape: Tuple[int, ...] = tuple(lib.vpu_tensor_dim(pointer, i)
-                                            for i in range(lib.vpu_tensor_rank(pointer)))
-        self.nbytes = int(lib.vpu_tensor_bytes(pointer))
-        self.strides: Tuple[int, ...] = tuple(lib.vpu_tensor_stride(pointer, i)
-                                              for i in range(len(self.shape)))
+        self._measure()
+
+    def _measure(self) -> None:
+        """Looks at the shape that it has now."""
+        pointer, at = self._pointer, self.graph._resizes
+        self._shape: Tuple[int, ...] = tuple(lib.vpu_tensor_dim(pointer, i)
+                                             for i in range(lib.vpu_tensor_rank(pointer)))
+        self._nbytes = int(lib.vpu_tensor_bytes(pointer))
+        self._strides: Tuple[int, ...] = tuple(lib.vpu_tensor_stride(pointer, i)
+                                               for i in range(len(self._shape)))
+        self._at = at  # for other threads only now
+
+    def _follow(self) -> "Tensor":
+        """After a resize, while the graph is there, the shape is looked at anew."""
+        graph = self.graph
+        if self._at != graph._resizes and not graph.closed:
+            with Object._use(graph).guard.lock:  # also in a function of the graph's own
+                self._measure()
+        return self
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Dims, outermost first."""
+        return self._follow()._shape
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements alone, packed."""
+        return self._follow()._nbytes
+
+    @property
+    def strides(self) -> Tuple[int, ...]:
+        """Bytes from one element of each dim to the next."""
+        return self._follow()._strides
 
     @property
     def offset(self) -> int:
@@ -97,11 +131,14 @@ class Tensor:
         """An array on the tensor's own memory: nothing is copied.
 
         It is there for inputs and outputs of a finalized graph. It keeps the memory alive, also
-        beyond the graph's `close`; every run changes an output's.
+        beyond the graph's `close`; every run changes an output's. After `Graph.resize` it is to be
+        asked for again: arrays from before have their old shape, on memory whose elements lie
+        as the new one says.
         """
         handle = self.graph._use()
         with handle.guard.lock:
             address = lib.vpu_tensor_data(self._pointer)
+            self._follow()
         if not address:
             raise InvalidError(f"the tensor {self.name} ({self.role.name.lower()}) has no memory "
                                "to look at: inputs and outputs have, after graph.finalize()")
@@ -280,6 +317,22 @@ class Operation:
         call(handle.guard, lib.vpu_operation_window, self._pointer, out)
         return _window(out)
 
+    def _sizes(self, function: Any) -> Tuple[int, ...]:
+        handle = self.graph._use()
+        with handle.guard.lock:
+            return tuple(int(function(self._pointer, i)) for i in range(3))
+
+    @property
+    def local_size(self) -> Tuple[int, ...]:
+        """Work-items of a work-group, in three dimensions; of several launches, of the first one
+        that is no conversion; zeros: there is none."""
+        return self._sizes(lib.vpu_operation_local)
+
+    @property
+    def global_size(self) -> Tuple[int, ...]:
+        """The same for all work-items."""
+        return self._sizes(lib.vpu_operation_global)
+
     def run_on(self, window: Optional[Window]) -> None:
         """Runs that follow run the work-groups of the window alone; None: all of them."""
         handle, w = self.graph._use(), ffi.NULL
@@ -336,11 +389,58 @@ class Graph(Object):
         owner = context._use()
         out = ffi.new("vpu_graph **")
         call(owner.guard, lib.vpu_graph_create, out, owner.pointer)
+        self._take(context, out[0])
+
+    def _take(self, context: Context, pointer: Any) -> None:
+        """A new graph of the library becomes this one."""
         self.context = context
         self._sink = context._sink
         self._pace = Pace()
         self._shared: Dict[str, Any] = {}  # arrays whose memory tensors use
-        self._handle = Handle(out[0], lib.vpu_graph_free, Guard(), (self._sink, self._shared))
+        self._kernels: Dict[Any, Kernel] = {}  # of launches
+        self._resizes = 0  # that were made
+        self._has_hosts = False
+        self._handle = Handle(pointer, lib.vpu_graph_free, Guard(), (self._sink, self._shared))
+        self._sink.drain()
+
+    @classmethod
+    def load(cls, context: Context, path: PathLike) -> "Graph":
+        """The graph that `save` has written, to be finalized and run as any other.
+
+        Nothing can be added to it. The file need not stay.
+        """
+        owner = context._use()
+        out = ffi.new("vpu_graph **")
+        call(owner.guard, lib.vpu_graph_load, out, owner.pointer, _options.encode(path, "path"))
+        made = cls.__new__(cls)
+        made._take(context, out[0])
+        return made
+
+    def save(self, path: PathLike, compiled: bool = False) -> None:
+        """Writes the graph into one file, with constants and kernels, without inputs' contents.
+
+        With `compiled` kernels are in it as `vpu cc` makes them, for the simulator, which then
+        needs no clang. Nothing can be added to the graph then.
+        """
+        self._into_file(lib.vpu_graph_save, path, "vpu_graph_save_options", compiled=compiled)
+
+    def export(self, path: PathLike, release: Optional[str] = None, xlink: Optional[str] = None,
+               shaves: int = 0) -> None:
+        """Writes the graph as the blob that a stick gets.
+
+        `release` is that of OpenVINO whose form the blob has ("2020.4"), or `xlink` the layout
+        that the stick speaks ("A", "B", "C"); `shaves` are 7 where none are given. Nothing can be
+        added to the graph then.
+        """
+        self._into_file(lib.vpu_graph_export, path, "vpu_graph_export_options", release=release,
+                        xlink=xlink, shaves=shaves)
+
+    def _into_file(self, function: Any, path: PathLike, struct: str, **values: Any) -> None:
+        options, keep = _options.fill(struct, **values)
+        handle = self._use()
+        call(handle.guard, function, handle.pointer, _options.encode(path, "path"), options)
+        del keep
+        self._sink.drain()
 
     # --- tensors
 
@@ -454,6 +554,7 @@ class Graph(Object):
                  out)
         del keep
         self._sink.drain()
+        self._kernels[out[0]] = kernel
         return Operation(self, out[0], kernel).set(**arguments)
 
     def layer(self, bindings: Any, layer: Optional[str] = None, *,
@@ -494,6 +595,59 @@ class Graph(Object):
         self._sink.drain()
         return Operation(self, out[0])
 
+    def host(self, function: Callable[..., Any], inputs: Sequence[Tensor] = (),
+             outputs: Sequence[Tensor] = (), name: Optional[str] = None) -> Operation:
+        """A Python function as an operation, called in each run between the operations around it.
+
+        It gets an array for each input, which it cannot write, then one for each output, which it
+        must fill: `graph.host(lambda x, y: numpy.sort(x, out=y), [x], [y])`. The arrays are the
+        tensors' own memory, and are there until it returns: what is to stay must be copied. It
+        must not use the graph that it is in. What it raises ends the run, and `run` raises that
+        very exception, with a note of the operation's name (`__notes__`).
+
+        It is called by the thread that called `run`; in the main thread Ctrl-C ends it. Where
+        SIGINT has a handler of one's own, it is called by a worker thread instead. The graph keeps
+        it, and so do its clones. Checks, comparisons, files and blobs refuse such a graph.
+        """
+        made, keep = _options.fill("vpu_host_options", name=name)
+        for direction, tensors in (("inputs", inputs), ("outputs", outputs)):
+            if tensors:
+                setattr(made, direction, _pointers(tensors, keep))
+                setattr(made, "n_" + direction, len(tensors))
+        handle, out = self._use(), ffi.new("vpu_operation **")
+        box = _host.Host(function, [(t.shape, t.dtype) for t in inputs],
+                        [(t.shape, t.dtype) for t in outputs])
+        made.function, made.user = _host.callback, box.me
+        with handle.guard.lock:
+            call(handle.guard, lib.vpu_graph_add_host, handle.pointer, made, out)
+            handle.holds.append(box)
+            self._has_hosts = True
+        del keep
+        operation = Operation(self, out[0])
+        box.name = operation.name
+        return operation
+
+    @property
+    def operations(self) -> List[Operation]:
+        """Operations in the order in which they were added, composed ones before their parts."""
+        handle = self._use()
+        found: List[Operation] = []
+        with handle.guard.lock:
+            while True:
+                pointer = lib.vpu_graph_operation_at(handle.pointer, len(found))
+                if not pointer:
+                    return found
+                found.append(Operation(self, pointer, self._kernels.get(pointer)))
+
+    def operation(self, name: str) -> Operation:
+        """The first operation of that name; "cell/tanh" of a part."""
+        handle = self._use()
+        with handle.guard.lock:
+            pointer = lib.vpu_graph_operation_named(handle.pointer, _options.encode(name, "name"))
+        if not pointer:
+            raise KeyError(name)
+        return Operation(self, pointer, self._kernels.get(pointer))
+
     @contextlib.contextmanager
     def composed(self, name: str) -> Iterator[Operation]:
         """What is added in the `with` block is a part of one operation, called "NAME/PART"."""
@@ -514,12 +668,30 @@ class Graph(Object):
         return self
 
     def run(self, *, trace: Optional[PathLike] = None, trace_json: Optional[PathLike] = None,
-            vcd: Optional[PathLike] = None, profile: bool = False) -> Result:
-        """Runs all operations once. Files get the timeline; Ctrl-C ends the run."""
+            vcd: Optional[PathLike] = None, trace_level: Union[TraceLevel, str, None] = None,
+            trace_host: bool = False, profile: bool = False, profile_lines: int = 0,
+            folded: Optional[PathLike] = None, kanata: Optional[PathLike] = None,
+            kanata_group: int = 0, kanata_bundles: int = 0, output: Optional[PathLike] = None,
+            repeat: int = 0) -> Result:
+        """Runs all operations, `repeat` times (once). Ctrl-C ends the run.
+
+        `trace`, `trace_json` and `vcd` are files for the timeline, `trace_level` says how much of
+        it ("summary", "groups", "full"), `trace_host` adds a track of what the host did.
+        `profile` counts cycles by source line, `folded` is a file for them as folded stacks, and
+        `kanata` one for work-group `kanata_group` in the pipeline: these three need a context
+        with engine="interpreted". `output` is a folder for all outputs, NAME.npy, and the report.
+        Files and figures are of the last repetition.
+        """
         handle = self._use()
+        options = {name: value for name, value in (
+            ("trace", trace), ("trace_json", trace_json), ("vcd", vcd),
+            ("trace_level", trace_level), ("trace_host", trace_host), ("profile", profile),
+            ("profile_lines", profile_lines), ("folded", folded), ("kanata", kanata),
+            ("kanata_group", kanata_group), ("kanata_bundles", kanata_bundles),
+            ("output", output), ("repeat", repeat)) if value}
 
         def work() -> Handle:
-            return self._run(handle, trace, trace_json, vcd, profile)
+            return self._run(handle, **options)
 
         made = self._transaction(work)
         self._sink.drain()
@@ -529,31 +701,43 @@ class Graph(Object):
         """Does several things of which a run is one, as the only thread."""
         handle = self._use()
         return interruptible(self._pace, handle.guard, work,
-                             lambda: lib.vpu_graph_cancel(handle.pointer))
+                             lambda: lib.vpu_graph_cancel(handle.pointer), self._has_hosts)
 
-    def _run(self, handle: Handle, trace: Optional[PathLike] = None,
-             trace_json: Optional[PathLike] = None, vcd: Optional[PathLike] = None,
-             profile: bool = False) -> Handle:
+    def _run(self, handle: Handle, **values: Any) -> Handle:
         """A run, by the thread that holds the guard."""
         options: Any = ffi.NULL
         keep = None
-        if trace or trace_json or vcd or profile:
-            options, keep = _options.fill("vpu_run_options", trace=trace, trace_json=trace_json,
-                                          vcd=vcd, profile=profile)
+        if values:
+            options, keep = _options.fill("vpu_run_options", **values)
         out = ffi.new("vpu_result **")
-        call(handle.guard, lib.vpu_graph_run, handle.pointer, options, out)
+        def work() -> None:
+            call(handle.guard, lib.vpu_graph_run, handle.pointer, options, out)
+
+        if self._has_hosts:
+            _host.run(handle, work)
+        else:
+            work()
         del keep
         return Handle(out[0], lib.vpu_result_free, handle.guard, self._sink)
 
     def cancel(self) -> None:
         """From any thread: a run that is under way ends soon, with StoppedError."""
-        lib.vpu_graph_cancel(self._use().pointer)
+        lib.vpu_graph_cancel(super()._use().pointer)
 
     def check(self, *, checks: Optional[str] = None, max_findings: int = 0,
-              orders: bool = False) -> Findings:
-        """Looks at everything the kernels do with the inputs that are there."""
+              orders: bool = False, random_orders: int = 0, seed: int = 0,
+              strict_align: bool = False, suppress: Optional[PathLike] = None) -> Findings:
+        """Looks at everything the kernels do with the inputs that are there.
+
+        `checks` is a list as of `vpu check --checks`. `orders` tries other orders of work-groups,
+        too, with so many random ones (4) from `seed` (1) on. With `strict_align` a vector whose
+        address is no multiple of its size is an error, no note. `suppress` is a file of findings
+        that are known and do not count, lines CHECKER KERNEL FILE[:LINE].
+        """
         options, keep = _options.fill("vpu_check_options", checks=checks,
-                                      max_findings=max_findings, orders=orders)
+                                      max_findings=max_findings, orders=orders,
+                                      random_orders=random_orders, seed=seed,
+                                      strict_align=strict_align, suppress=suppress)
         handle = self._use()
         out = ffi.new("vpu_findings **")
         call(handle.guard, lib.vpu_graph_check, out, handle.pointer, options)
@@ -561,6 +745,85 @@ class Graph(Object):
         made = Findings(Handle(out[0], lib.vpu_findings_free, handle.guard, self._sink))
         self._sink.drain()
         return made
+
+    def _use(self) -> Handle:
+        handle = super()._use()
+        _host.refuse(handle)
+        return handle
+
+    # --- local sizes
+
+    def tune(self, mode: Union[TuneMode, str] = TuneMode.NORMAL, *, shaves_too: bool = False,
+             file: Optional[PathLike] = None) -> "Graph":
+        """Finds the local size with which each launch is fastest, with the inputs that are there.
+
+        The launches have the sizes then (`Operation.local_size`). `mode` says how many are tried:
+        "rapid" a few, "normal" a tenth, "exhaustive" all; that with `shaves_too` each with each
+        number of SHAVEs. What `file` has is not tuned again, what is found is added to it, and a
+        context takes it (`Context(tuned=file)`). Ctrl-C ends it behind the launch that runs.
+        """
+        options, keep = _options.fill("vpu_tune_options", mode=mode, shaves_too=shaves_too,
+                                      file=file)
+        handle = self._use()
+
+        def tune() -> None:
+            call(handle.guard, lib.vpu_graph_tune, handle.pointer, options)
+
+        self._transaction(lambda: _host.run(handle, tune))
+        del keep
+        self._sink.drain()
+        return self
+
+    # --- other shapes, several at once
+
+    def resize(self, shapes: Mapping[Union[Tensor, str], Shape]) -> "Graph":
+        """Other shapes for inputs, by tensor or name, in the memory that the graph has.
+
+        The graph is finalized at its largest shapes. Those of other tensors follow, by the kinds
+        of the operations (`Graph.add`); launches with sizes of their own and layers stay as they
+        are, and refuse. Inputs that have changed are to be written again. On an error the graph
+        is as it was.
+        """
+        keep: List[Any] = []
+        tensors = [self[t] if isinstance(t, str) else t for t in shapes]
+        made = ffi.new("vpu_shape[]", len(tensors))
+        for each, shape in zip(made, shapes.values()):
+            dims = _dims(shape)
+            if not 0 < len(dims) <= MAX_RANK:
+                raise InvalidError(f"a tensor has 1 to {MAX_RANK} dimensions, not {len(dims)}")
+            each.rank, each.dims = len(dims), dims + [0] * (MAX_RANK - len(dims))
+        handle = self._use()
+        with handle.guard.lock:
+            try:
+                call(handle.guard, lib.vpu_graph_resize, handle.pointer,
+                     _pointers(tensors, keep), made, len(tensors))
+            finally:
+                self._resizes += 1
+        self._sink.drain()
+        return self
+
+    def clone(self, context: Optional[Context] = None) -> "Graph":
+        """A graph like this one, with memory of its own, so that both can run at the same time.
+
+        It is to be finalized itself, and its inputs are to be written. The context may be another
+        one, also of another backend. Nothing can be added to either graph then.
+        """
+        where = context or self.context
+        owner, handle, out = where._use(), self._use(), ffi.new("vpu_graph **")
+        call(handle.guard, lib.vpu_graph_clone, out, handle.pointer, owner.pointer)
+        made = type(self).__new__(type(self))
+        made._take(where, out[0])
+        made._use().holds.append(handle)
+        made._has_hosts = self._has_hosts
+        self._sink.drain()
+        return made
+
+    def instances(self, n: int) -> "Instances":
+        """Clones of the graph, finalized, for threads that each take one, run it, and give it
+        back."""
+        if n < 1:
+            raise InvalidError(f"{n} instances are asked for")
+        return Instances([self.clone().finalize() for _ in range(n)])
 
     # --- memory of virtual tensors
 
@@ -594,6 +857,131 @@ class Graph(Object):
     def can(self) -> Capability:
         """What the backend can."""
         return self.context.capabilities
+
+
+class Instances:
+    """Graphs that threads take and give back; made by `Graph.instances`.
+
+        with instances.take() as graph:
+            graph["x"].write(x)
+            graph.run()
+            y = graph["y"].read()
+    """
+
+    def __init__(self, graphs: Sequence[Graph]) -> None:
+        self._all = {id(graph): graph for graph in graphs}
+        self._taken: Dict[int, Graph] = {}
+        self._idle: "queue.SimpleQueue[Optional[Graph]]" = queue.SimpleQueue()  # None: closed
+        self._closed = False
+        for graph in graphs:
+            self._idle.put(graph)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def acquire(self, wait: bool = True) -> Graph:
+        """A graph that nobody has, the caller's until it is released. With `wait`, from which
+        Ctrl-C leads out, until there is one; else LimitError where others have all of them."""
+        try:
+            graph = self._idle.get(block=wait)
+        except queue.Empty:
+            raise LimitError(f"all {len(self)} instances are taken: release gives one back") \
+                from None
+        if graph is None:
+            self._idle.put(None)  # for the next one who waits
+            raise ClosedError("these Instances are closed")
+        self._taken[id(graph)] = graph
+        return graph
+
+    def release(self, graph: Graph) -> None:
+        """Gives a graph back, from any thread."""
+        if id(graph) not in self._all:
+            raise InvalidError("the graph is none of these instances")
+        if self._taken.pop(id(graph), None) is None:
+            raise InvalidError("the graph is not taken")
+        if self._closed:
+            graph.close()
+        else:
+            self._idle.put(graph)
+
+    @contextlib.contextmanager
+    def take(self, wait: bool = True) -> Iterator[Graph]:
+        """A graph for the `with` block; `wait` as of `acquire`."""
+        graph = self.acquire(wait)
+        try:
+            yield graph
+        finally:
+            self.release(graph)
+
+    def close(self) -> None:
+        """Frees graphs that nobody has, and the others when they are released."""
+        self._closed = True
+        with contextlib.suppress(queue.Empty):
+            while True:
+                graph = self._idle.get_nowait()
+                if graph is not None:
+                    graph.close()
+        self._idle.put(None)
+
+    def __enter__(self) -> "Instances":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<vpusim.Instances {len(self)}, taken {len(self._taken)}>"
+
+
+class _Split:
+    """A run of several graphs as one."""
+
+    def __init__(self, graphs: Sequence[Graph], dimension: Optional[int]) -> None:
+        self.handles = [graph._use() for graph in graphs]
+        self.sinks = [graph._sink for graph in graphs]
+        self.options, _ = _options.fill("vpu_split_options",
+                                        dimension=0 if dimension is None else dimension + 1)
+        #: In an order in which no two threads wait for each other.
+        self.guards = sorted({h.guard for h in self.handles}, key=id)
+        self.stop = self.has_all = False
+
+    def work(self) -> List[Handle]:
+        """Under the first guard."""
+        with contextlib.ExitStack() as stack:
+            for guard in self.guards[1:]:
+                while not guard.acquire(timeout=PAUSE):
+                    if self.stop:
+                        raise StoppedError("cancelled")
+                stack.callback(guard.release)
+            self.has_all = True
+            n = len(self.handles)
+            out = ffi.new("vpu_result *[]", n)
+            call(self.guards[0], lib.vpu_graph_run_split,
+                 ffi.new("vpu_graph *[]", [h.pointer for h in self.handles]), n, self.options, out)
+            return [Handle(pointer, lib.vpu_result_free, h.guard, sink)
+                    for pointer, h, sink in zip(out, self.handles, self.sinks)]
+
+    def cancel(self) -> None:
+        """From another thread."""
+        self.stop = True
+        for handle in self.handles if self.has_all else []:
+            lib.vpu_graph_cancel(handle.pointer)
+
+
+def run_split(graphs: Sequence[Graph], dimension: Optional[int] = None) -> List[Result]:
+    """Runs equal graphs, mostly of a context each, as one on several devices.
+
+    Of each launch each graph runs a part, along `dimension` of its work sizes or along the one
+    with most work-groups. Inputs are those of the first graph, outputs are in all of them. The
+    results are of the parts: a launch takes as long as its slowest one. Ctrl-C ends the run.
+    """
+    if not graphs:
+        raise InvalidError("no graph is given")
+    split = _Split(graphs, dimension)
+    made = interruptible(Pace(), split.guards[0], split.work, split.cancel)
+    for graph in graphs:
+        graph._sink.drain()
+    return [Result(graph, handle) for graph, handle in zip(graphs, made)]
 
 
 def _pointers(tensors: Sequence[Optional[Tensor]], keep: List[Any]) -> Any:

@@ -251,7 +251,7 @@ class Layer(_Callable):
     def check(self, *inputs: Any, **options: Any) -> Findings:
         """What the checkers find with these inputs, also where a run would end in a fault.
 
-        Keywords are those of `Graph.check`: `checks`, `max_findings`, `orders`.
+        Keywords are those of `Graph.check`: `checks`, `max_findings`, `orders` and so on.
         """
         return self.prepare(*inputs).check(inputs, **options)
 
@@ -344,11 +344,16 @@ class Function(_Callable):
 
     __call__ = run
 
-    def check(self, *arguments: Any, checks: Optional[str] = None, max_findings: int = 0,
-              orders: bool = False, **sizes: Any) -> Findings:
-        """What the checkers find, also where a run would end in a fault; changes no array."""
-        prepared, inputs = self.prepare(*arguments, **sizes)
-        return prepared.check(inputs, checks=checks, max_findings=max_findings, orders=orders)
+    def check(self, *arguments: Any, global_size: Optional[Shape] = None,
+              local_size: Optional[Shape] = None, max_shaves: int = 0,
+              **options: Any) -> Findings:
+        """What the checkers find, also where a run would end in a fault; changes no array.
+
+        Further keywords are those of `Graph.check`: `checks`, `max_findings`, `orders` and so on.
+        """
+        prepared, inputs = self.prepare(*arguments, global_size=global_size,
+                                        local_size=local_size, max_shaves=max_shaves)
+        return prepared.check(inputs, **options)
 
     def __repr__(self) -> str:
         return f"<vpusim.Function of {self.kernel!r}>"

@@ -23,16 +23,18 @@ class Program(Object):
     """OpenCL C as text, or a file (.cl, or a .bin that `vpu cc` has made).
 
     Kernels are attributes and items: `program.scale`, `program["scale"]`; `program.kernel()` is
-    the only one. Nothing is compiled before a kernel is asked for.
+    the only one. Nothing is compiled before a kernel is asked for. With `images` the source may
+    use 2-D images, which are tensors then (docs/bindings.md, "Images in buffers").
     """
 
     def __init__(self, context: Context, source: Optional[str] = None, *,
                  name: Optional[str] = None,
                  file: Union[str, "os.PathLike[str]", None] = None,
-                 build_options: Iterable[str] = ()) -> None:
+                 build_options: Iterable[str] = (), images: bool = False) -> None:
         owner = context._use()
         options, keep = _options.fill("vpu_program_options", source=source, name=name, file=file,
-                                      build_options=list(build_options) or None)
+                                      build_options=list(build_options) or None,
+                                      images=images)
         out = ffi.new("vpu_program **")
         call(owner.guard, lib.vpu_program_create, out, owner.pointer, options)
         del keep

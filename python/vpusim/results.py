@@ -68,6 +68,14 @@ class Result(Object):
         self.seconds = float(lib.vpu_result_seconds(handle.pointer))
 
     @property
+    def repetitions(self) -> List[float]:
+        """Seconds of all launches of each of the runs that the result is of (`repeat`)."""
+        handle = self._use()
+        with handle.guard.lock:
+            return [float(lib.vpu_result_repetition_seconds(handle.pointer, i))
+                    for i in range(lib.vpu_result_repetitions(handle.pointer))]
+
+    @property
     def launches(self) -> List[Launch]:
         """Launches in their order, with conversions between them."""
         handle = self._use()
