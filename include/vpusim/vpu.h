@@ -267,16 +267,17 @@ VPU_EXPORT void vpu_program_free(vpu_program *program);
 /* The kernel of that name; NULL: the only one. Compiled when it is first asked
  * for, and once. Borrowed from the program.
  *
- * VPU_ERR_COMPILE      the compiler's diagnostics; no such kernel (names those
- *                      there are)
- * VPU_ERR_UNSUPPORTED  what a VPU does not have
- * VPU_ERR_PARSE        a damaged .bin
+ * VPU_ERR_COMPILE      the compiler's diagnostics, also of what a VPU does not
+ *                      have; no such kernel (names those there are)
+ * VPU_ERR_UNSUPPORTED  a .bin of the vendor's alone; an address in a __constant
+ * VPU_ERR_PARSE        a damaged .bin; a file that is neither .cl nor .bin
  * VPU_ERR_LIMIT        compiling took too long, or too much memory
  * VPU_ERR_IO           a file, or no clang-19 */
 VPU_EXPORT vpu_status vpu_program_kernel(vpu_program *program, const char *name,
                                          const vpu_kernel **out,
                                          vpu_error *err);
 
+/* As in the source. */
 VPU_EXPORT const char *vpu_kernel_name(const vpu_kernel *kernel);
 /* Work-items of dimension 0 that run as one, with vectors of so many elements;
  * 1: the kernel is not vectorized. */
@@ -293,8 +294,9 @@ typedef enum vpu_space {
     VPU_SPACE_LOCAL = 4     /* __local pointer: bytes of local memory */
 } vpu_space;
 
+/* Those of the source, in its order. */
 VPU_EXPORT size_t vpu_kernel_argument_count(const vpu_kernel *kernel);
-/* In the order of the source; NULL, or 0: i is too large. */
+/* NULL, or 0: i is too large; so of the two below. */
 VPU_EXPORT const char *vpu_kernel_argument_name(const vpu_kernel *kernel,
                                                 size_t i);
 /* As in the source: "half*", "int". */
@@ -368,6 +370,9 @@ typedef struct vpu_tensor_options {
 } vpu_tensor_options;
 #define VPU_TENSOR_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tensor_options)
 
+/* A graph without tensors and operations. What is borrowed from it goes with
+ * it.
+ */
 VPU_EXPORT vpu_status vpu_graph_create(vpu_graph **out, vpu_context *context,
                                        vpu_error *err);
 VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
@@ -422,13 +427,14 @@ typedef struct vpu_view_options {
  * tensor with padding or strides (vpu_tensor_is_packed).
  *
  * VPU_ERR_INVALID  it leaves its parent (message: which dim); the name is
- * taken; the graph is finalized */
+ *                  taken; the graph is finalized */
 VPU_EXPORT vpu_status vpu_graph_view(vpu_graph *graph, vpu_tensor *parent,
                                      const vpu_view_options *options,
                                      vpu_tensor **out, vpu_error *err);
 /* NULL: it is no view. */
 VPU_EXPORT vpu_tensor *vpu_tensor_parent(const vpu_tensor *tensor);
 
+/* As the tensor was made. */
 VPU_EXPORT const char *vpu_tensor_name(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_role(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_type(const vpu_tensor *tensor);
@@ -494,8 +500,10 @@ VPU_EXPORT void *vpu_tensor_data(vpu_tensor *tensor);
  * VPU_ERR_MISMATCH  fewer bytes than the tensor has */
 VPU_EXPORT vpu_status vpu_tensor_import(vpu_tensor *tensor, void *data,
                                         size_t bytes, vpu_error *err);
-/* Into a file NAME.npy, whole or not at all. VPU_ERR_IO, and as
- * vpu_tensor_read. */
+/* Into a file NAME.npy, whole or not at all.
+ *
+ * VPU_ERR_INVALID  neither an input nor an output; nothing was run yet
+ * VPU_ERR_IO       the file */
 VPU_EXPORT vpu_status vpu_tensor_save(vpu_tensor *tensor, const char *path,
                                       vpu_error *err);
 
@@ -882,8 +890,8 @@ typedef struct vpu_host_options {
  * host's clock, is a row of its own in reports and in
  * vpu_result_operation_seconds, and not in vpu_result_seconds.
  *
- * Backends that run a graph only as a whole refuse the graph, with
- * VPU_ERR_UNSUPPORTED of vpu_graph_finalize, and so do vpu_graph_check,
+ * Backends that run a graph only as a whole refuse the graph: its
+ * vpu_graph_finalize returns VPU_ERR_UNSUPPORTED, and so do vpu_graph_check,
  * vpu_diff_create, vpu_graph_save and vpu_graph_export. A graph needs a launch
  * besides.
  *
@@ -992,6 +1000,7 @@ typedef struct vpu_memory_use {
 } vpu_memory_use;
 #define VPU_MEMORY_USE_INIT VPU_OPTIONS_INIT_(vpu_memory_use)
 
+/* Into those members of *out that its struct_size has. */
 VPU_EXPORT vpu_status vpu_graph_memory(const vpu_graph *graph,
                                        vpu_memory_use *out, vpu_error *err);
 /* The plan as text, or as an SVG picture of addresses over time. Borrowed;
@@ -1019,6 +1028,7 @@ typedef struct vpu_blob {
     size_t owners;
 } vpu_blob;
 
+/* A manager without groups. */
 VPU_EXPORT vpu_status vpu_memory_manager_create(vpu_memory_manager **out,
                                                 vpu_error *err);
 /* With its groups and sets, also those that somebody has. */
@@ -1032,7 +1042,8 @@ VPU_EXPORT vpu_status vpu_memory_group_create(vpu_memory_group **out,
  *
  * VPU_ERR_INVALID  a key for the second time; one that never began, or has
  *                  ended; the alignment; the group is finalized
- * VPU_ERR_LIMIT    the sum of all sizes does not fit 64 bits */
+ * VPU_ERR_LIMIT    vpu_memory_group_end: the sum of all sizes does not fit 64
+ *                  bits */
 VPU_EXPORT vpu_status vpu_memory_group_manage(vpu_memory_group *group,
                                               uint64_t key, vpu_error *err);
 VPU_EXPORT vpu_status vpu_memory_group_end(vpu_memory_group *group,
@@ -1086,14 +1097,17 @@ VPU_EXPORT vpu_status
 vpu_memory_manager_populate(vpu_memory_manager *manager, uint32_t n,
                             const vpu_allocator *allocator, vpu_error *err);
 VPU_EXPORT uint32_t vpu_memory_manager_set_count(vpu_memory_manager *manager);
-/* VPU_ERR_INVALID: a set is acquired. */
+/* The sets' memory goes back to the allocator.
+ *
+ * VPU_ERR_INVALID  a set is acquired */
 VPU_EXPORT vpu_status vpu_memory_manager_clear(vpu_memory_manager *manager,
                                                vpu_error *err);
 /* The lowest set that nobody has. wait 1: until there is one.
  *
  * VPU_ERR_INVALID  there are no sets; vpu_memory_manager_give_back: nobody has
  *                  it
- * VPU_ERR_LIMIT    others have all of them, and wait is 0 */
+ * VPU_ERR_LIMIT    vpu_memory_manager_acquire: others have all of them, and
+ *                  wait is 0 */
 VPU_EXPORT vpu_status vpu_memory_manager_acquire(vpu_memory_manager *manager,
                                                  uint32_t wait, uint32_t *out,
                                                  vpu_error *err);
@@ -1189,6 +1203,7 @@ VPU_EXPORT vpu_status vpu_graph_run(vpu_graph *graph,
  * graph can be run again. Nothing happens where none is. */
 VPU_EXPORT void vpu_graph_cancel(vpu_graph *graph);
 
+/* And what was borrowed from it. */
 VPU_EXPORT void vpu_result_free(vpu_result *result);
 /* Of all launches; 0: the backend counts none. */
 VPU_EXPORT uint64_t vpu_result_cycles(const vpu_result *result);
