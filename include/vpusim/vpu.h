@@ -220,7 +220,7 @@ typedef enum vpu_capability {
  *
  * VPU_ERR_INVALID  no backend of that name; a setting that the machine does not
  *                  have; more SHAVEs than it has; a debugger with time
- * VPU_ERR_IO, VPU_ERR_PARSE  of the machine description */
+ * VPU_ERR_IO, VPU_ERR_PARSE, VPU_ERR_LIMIT  of the machine description */
 VPU_EXPORT vpu_status vpu_context_create(vpu_context **out,
                                          const vpu_context_options *options,
                                          vpu_error *err);
@@ -271,7 +271,8 @@ VPU_EXPORT void vpu_program_free(vpu_program *program);
  *                      have; no such kernel (names those there are)
  * VPU_ERR_UNSUPPORTED  a .bin of the vendor's alone; an address in a __constant
  * VPU_ERR_PARSE        a damaged .bin; a file that is neither .cl nor .bin
- * VPU_ERR_LIMIT        compiling took too long, or too much memory
+ * VPU_ERR_LIMIT        compiling took too long, or too much memory; a file that
+ *                      is too large
  * VPU_ERR_IO           a file, or no clang-19 */
 VPU_EXPORT vpu_status vpu_program_kernel(vpu_program *program, const char *name,
                                          const vpu_kernel **out,
@@ -472,7 +473,8 @@ VPU_EXPORT vpu_status vpu_tensor_write(vpu_tensor *tensor, const void *data,
  *
  * VPU_ERR_INVALID   none of these; no input
  * VPU_ERR_MISMATCH  the file has another shape or element type
- * VPU_ERR_IO, VPU_ERR_PARSE  of the file */
+ * VPU_ERR_IO, VPU_ERR_PARSE, VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT  of the file
+ */
 VPU_EXPORT vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
                                       vpu_error *err);
 /* The contents of an output after a run, or of an input.
@@ -553,20 +555,28 @@ VPU_EXPORT vpu_status vpu_operation_set_tensor(vpu_operation *operation,
 /* The same for a kernel that knows where elements are: it gets all of the
  * tensor's memory, padding with it, of a view that of its parent. Elements
  * begin vpu_tensor_offset behind that, vpu_tensor_stride apart. Of a packed
- * tensor it is vpu_operation_set_tensor, which takes packed ones alone. */
+ * tensor it is vpu_operation_set_tensor, which takes packed ones alone.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_memory(vpu_operation *operation,
                                                const char *argument,
                                                vpu_tensor *tensor,
                                                vpu_error *err);
-/* Any integer type. */
+/* Any integer type.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_integer(vpu_operation *operation,
                                                 const char *argument,
                                                 int64_t value, vpu_error *err);
-/* half and float; rounded to nearest. */
+/* half and float; rounded to nearest.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_real(vpu_operation *operation,
                                              const char *argument, double value,
                                              vpu_error *err);
-/* Bytes of local memory of each work-group. */
+/* Bytes of local memory of each work-group.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_local(vpu_operation *operation,
                                               const char *argument,
                                               uint32_t bytes, vpu_error *err);
@@ -774,7 +784,7 @@ VPU_EXPORT vpu_status vpu_context_register(vpu_context *context,
  * that a file has twice the vendor's compiler's choice counts.
  *
  * VPU_ERR_IO     the file or folder; no samples are where the library is
- * VPU_ERR_PARSE  of a file */
+ * VPU_ERR_PARSE, VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT  of a file */
 VPU_EXPORT vpu_status vpu_context_register_layers(vpu_context *context,
                                                   const char *path,
                                                   vpu_error *err);
@@ -1343,6 +1353,7 @@ typedef struct vpu_picture_options {
  *
  * VPU_ERR_INVALID  no file to write; larger than 16384 pixels
  * VPU_ERR_PARSE    not a trace
+ * VPU_ERR_LIMIT    more in it than is read: packets of 256 KiB
  * VPU_ERR_IO       the trace, a file, no font */
 VPU_EXPORT vpu_status vpu_picture_write(const char *trace,
                                         const vpu_picture_options *options,
@@ -1380,7 +1391,8 @@ VPU_EXPORT vpu_status vpu_checkers_check(const char *text, vpu_error *err);
  * VPU_ERR_INVALID      as vpu_graph_finalize; an input never written; no such
  *                      checker
  * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK
- * VPU_ERR_IO, VPU_ERR_PARSE  of the file `suppress` (message: which line) */
+ * VPU_ERR_LIMIT        cycles or time of a launch; the file `suppress`
+ * VPU_ERR_IO, VPU_ERR_PARSE  of that file (message: which line) */
 VPU_EXPORT vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
                                       vpu_error *err);

@@ -111,6 +111,8 @@ START_TEST(bad_options_are_refused)
     refused(&o, VPU_ERR_INVALID, "num_shaves");
     ck_assert(!file_write(torn, "<machine", 8, NULL));
     TRY(machine, torn, VPU_ERR_PARSE, "torn.xml:1");
+    ck_assert_int_eq(truncate(torn, (1 << 20) + 1), 0);
+    TRY(machine, torn, VPU_ERR_LIMIT, "1048577 bytes, the limit is 1048576");
     program_remove_dir(dir);
     arena_destroy(a);
 #undef TRY
@@ -286,6 +288,8 @@ START_TEST(files_that_are_no_kernels)
     ck_assert(!file_write(path, "text", 4, NULL));
     api_fails(kernel_of(c, path, NULL), VPU_ERR_PARSE,
               "neither OpenCL C by its name, .cl, nor a compiled kernel");
+    ck_assert_int_eq(truncate(path, (64 << 20) + 1), 0);
+    api_fails(kernel_of(c, path, NULL), VPU_ERR_LIMIT, "the limit is 67108864");
     /* An ELF file of somebody else's. */
     api_fails(kernel_of(c, "/proc/self/exe", NULL), VPU_ERR_UNSUPPORTED,
               "compiled by the vendor's clc");

@@ -474,6 +474,43 @@ START_TEST(contents_in_and_out)
 }
 END_TEST
 
+static const struct {
+    const char *dict; /* of a file that begins as numpy's */
+    vpu_status status;
+    const char *words;
+} files[] = {
+    {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 4), }",
+     VPU_ERR_UNSUPPORTED, "in Fortran order"},
+    {"{'descr': '>f4', 'fortran_order': False, 'shape': (8,), }",
+     VPU_ERR_UNSUPPORTED, "'>f4'"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (65536, 65536), }",
+     VPU_ERR_LIMIT, "4 GiB"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': 8, }", VPU_ERR_PARSE,
+     "not a tuple"},
+};
+enum { N_FILES = sizeof files / sizeof *files };
+
+START_TEST(files_of_numpy_that_do_not_fit)
+{
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *path = file_join(a, dir, "x.npy");
+    char bytes[128 + 32] = "\x93NUMPY\1\0\x76";
+    api_scaling s;
+
+    memset(bytes + 10, ' ', 118);
+    memcpy(bytes + 10, files[_i].dict, strlen(files[_i].dict));
+    bytes[127] = '\n';
+    ck_assert(!file_write(path, bytes, sizeof bytes, NULL));
+    api_scaling_open(&s, sim, 8, 2);
+    api_fails(vpu_tensor_fill(s.x, path, &api_err), files[_i].status,
+              files[_i].words);
+    ck_assert_ptr_nonnull(strstr(api_err.msg, path));
+    api_scaling_close(&s);
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+END_TEST
+
 /* --- what does not fit ---------------------------------------------------- */
 
 START_TEST(sizes_that_do_not_fit)
@@ -529,6 +566,12 @@ START_TEST(arguments_that_do_not_fit)
               "vpu_operation_set_tensor");
     api_fails(vpu_operation_set_local(op, "x", 1, &api_err), VPU_ERR_MISMATCH,
               "not local memory");
+    api_fails(vpu_operation_set_local(op, "z", 1, &api_err), VPU_ERR_INVALID,
+              "no argument 'z'");
+    api_fails(vpu_operation_set_memory(op, "z", s.x, &api_err), VPU_ERR_INVALID,
+              "no argument 'z'");
+    api_fails(vpu_operation_set_memory(op, "f", s.x, &api_err),
+              VPU_ERR_MISMATCH, "float, not a tensor");
     api_fails(vpu_operation_set_tensor(op, "x", o.x, &api_err), VPU_ERR_INVALID,
               "of another graph");
     api_fails(vpu_operation_set_tensor(op, "x", s.x, &api_err), VPU_ERR_INVALID,
@@ -673,6 +716,7 @@ END_TEST
 START_TEST(cycles_and_seconds_are_limited)
 {
     vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_findings *f;
     vpu_context *c;
     vpu_graph *g;
 
@@ -680,6 +724,9 @@ START_TEST(cycles_and_seconds_are_limited)
     api_ok(vpu_context_create(&c, &o, &api_err));
     g = run_away(c, "spin", 1);
     api_fails(vpu_graph_run(g, NULL, NULL, &api_err), VPU_ERR_LIMIT, "100000");
+    api_fails(vpu_graph_check(&f, g, NULL, &api_err), VPU_ERR_LIMIT,
+              "over 100000 cycles");
+    ck_assert_ptr_null(f);
     vpu_graph_free(g);
     vpu_context_free(c);
     o.max_cycles = UINT64_MAX;
@@ -827,6 +874,7 @@ int main(void)
     tcase_add_test(t, a_copied_descriptor_gives_an_equal_tensor);
     tcase_add_test(t, shapes_as_texts);
     tcase_add_test(t, contents_in_and_out);
+    tcase_add_loop_test(t, files_of_numpy_that_do_not_fit, 0, N_FILES);
     tcase_add_test(t, sizes_that_do_not_fit);
     tcase_add_test(t, arguments_that_do_not_fit);
     tcase_add_test(t, integers_that_do_not_fit);

@@ -386,6 +386,23 @@ START_TEST(layers_that_do_not_fit)
 }
 END_TEST
 
+START_TEST(layer_files_that_cannot_be_read)
+{
+    static const char entity[] = "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>";
+    const char *path = file_join(mem, dir, "entity.xml");
+    char deep[65 * 3 + 1] = "";
+
+    ck_assert(!file_write(path, entity, sizeof entity - 1, NULL));
+    api_fails(vpu_context_register_layers(sim, path, &api_err),
+              VPU_ERR_UNSUPPORTED, "entity declarations are refused");
+    for (int i = 0; i < 65; i++)
+        strcat(deep, "<a>");
+    ck_assert(!file_write(path, deep, strlen(deep), NULL));
+    api_fails(vpu_context_register_layers(sim, path, &api_err), VPU_ERR_LIMIT,
+              "nested more than 64 deep");
+}
+END_TEST
+
 /* What is first seen when kernels are compiled and bound. */
 START_TEST(layers_whose_kernel_does_not_fit)
 {
@@ -424,6 +441,7 @@ int main(void)
     tcase_add_test(t, layers_and_kernels_in_one_graph);
     tcase_add_test(t, two_layers_side_by_side);
     tcase_add_test(t, layers_that_do_not_fit);
+    tcase_add_test(t, layer_files_that_cannot_be_read);
     tcase_add_test(t, layers_whose_kernel_does_not_fit);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
