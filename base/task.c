@@ -70,8 +70,11 @@ static _Noreturn void work_apart(const task_job *job, const files *f)
 
 bool task_says_short(const char *messages)
 {
-    static const char *const words[] = {"bad_alloc", "out of memory",
+    static const char *const words[] = {"bad_alloc",
+                                        "out of memory",
                                         "Cannot allocate memory",
+                                        "failed to map segment", /* ld.so */
+                                        "cannot map zero-fill pages",
                                         "Failed to mmap"}; /* of a sanitizer */
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -220,7 +220,7 @@ typedef enum vpu_capability {
  *
  * VPU_ERR_INVALID  no backend of that name; a setting that the machine does not
  *                  have; more SHAVEs than it has; a debugger with time
- * VPU_ERR_IO, VPU_ERR_PARSE  of the machine description */
+ * VPU_ERR_IO, VPU_ERR_PARSE, VPU_ERR_LIMIT  of the machine description */
 VPU_EXPORT vpu_status vpu_context_create(vpu_context **out,
                                          const vpu_context_options *options,
                                          vpu_error *err);
@@ -267,16 +267,18 @@ VPU_EXPORT void vpu_program_free(vpu_program *program);
 /* The kernel of that name; NULL: the only one. Compiled when it is first asked
  * for, and once. Borrowed from the program.
  *
- * VPU_ERR_COMPILE      the compiler's diagnostics; no such kernel (names those
- *                      there are)
- * VPU_ERR_UNSUPPORTED  what a VPU does not have
- * VPU_ERR_PARSE        a damaged .bin
- * VPU_ERR_LIMIT        compiling took too long, or too much memory
+ * VPU_ERR_COMPILE      the compiler's diagnostics, also of what a VPU does not
+ *                      have; no such kernel (names those there are)
+ * VPU_ERR_UNSUPPORTED  a .bin of the vendor's alone; an address in a __constant
+ * VPU_ERR_PARSE        a damaged .bin; a file that is neither .cl nor .bin
+ * VPU_ERR_LIMIT        compiling took too long, or too much memory; a file that
+ *                      is too large
  * VPU_ERR_IO           a file, or no clang-19 */
 VPU_EXPORT vpu_status vpu_program_kernel(vpu_program *program, const char *name,
                                          const vpu_kernel **out,
                                          vpu_error *err);
 
+/* As in the source. */
 VPU_EXPORT const char *vpu_kernel_name(const vpu_kernel *kernel);
 /* Work-items of dimension 0 that run as one, with vectors of so many elements;
  * 1: the kernel is not vectorized. */
@@ -293,8 +295,9 @@ typedef enum vpu_space {
     VPU_SPACE_LOCAL = 4     /* __local pointer: bytes of local memory */
 } vpu_space;
 
+/* Those of the source, in its order. */
 VPU_EXPORT size_t vpu_kernel_argument_count(const vpu_kernel *kernel);
-/* In the order of the source; NULL, or 0: i is too large. */
+/* NULL, or 0: i is too large; so of the two below. */
 VPU_EXPORT const char *vpu_kernel_argument_name(const vpu_kernel *kernel,
                                                 size_t i);
 /* As in the source: "half*", "int". */
@@ -371,6 +374,9 @@ typedef struct vpu_tensor_options {
 } vpu_tensor_options;
 #define VPU_TENSOR_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_tensor_options)
 
+/* A graph without tensors and operations. What is borrowed from it goes with
+ * it.
+ */
 VPU_EXPORT vpu_status vpu_graph_create(vpu_graph **out, vpu_context *context,
                                        vpu_error *err);
 VPU_EXPORT void vpu_graph_free(vpu_graph *graph);
@@ -426,13 +432,14 @@ typedef struct vpu_view_options {
  * tensor with padding or strides (vpu_tensor_is_packed).
  *
  * VPU_ERR_INVALID  it leaves its parent (message: which dim); the name is
- * taken; the graph is finalized */
+ *                  taken; the graph is finalized */
 VPU_EXPORT vpu_status vpu_graph_view(vpu_graph *graph, vpu_tensor *parent,
                                      const vpu_view_options *options,
                                      vpu_tensor **out, vpu_error *err);
 /* NULL: it is no view. */
 VPU_EXPORT vpu_tensor *vpu_tensor_parent(const vpu_tensor *tensor);
 
+/* As the tensor was made. */
 VPU_EXPORT const char *vpu_tensor_name(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_role(const vpu_tensor *tensor);
 VPU_EXPORT uint32_t vpu_tensor_type(const vpu_tensor *tensor);
@@ -470,7 +477,8 @@ VPU_EXPORT vpu_status vpu_tensor_write(vpu_tensor *tensor, const void *data,
  *
  * VPU_ERR_INVALID   none of these; no input
  * VPU_ERR_MISMATCH  the file has another shape or element type
- * VPU_ERR_IO, VPU_ERR_PARSE  of the file */
+ * VPU_ERR_IO, VPU_ERR_PARSE, VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT  of the file
+ */
 VPU_EXPORT vpu_status vpu_tensor_fill(vpu_tensor *tensor, const char *spec,
                                       vpu_error *err);
 /* The contents of an output after a run, or of an input.
@@ -498,8 +506,10 @@ VPU_EXPORT void *vpu_tensor_data(vpu_tensor *tensor);
  * VPU_ERR_MISMATCH  fewer bytes than the tensor has */
 VPU_EXPORT vpu_status vpu_tensor_import(vpu_tensor *tensor, void *data,
                                         size_t bytes, vpu_error *err);
-/* Into a file NAME.npy, whole or not at all. VPU_ERR_IO, and as
- * vpu_tensor_read. */
+/* Into a file NAME.npy, whole or not at all.
+ *
+ * VPU_ERR_INVALID  neither an input nor an output; nothing was run yet
+ * VPU_ERR_IO       the file */
 VPU_EXPORT vpu_status vpu_tensor_save(vpu_tensor *tensor, const char *path,
                                       vpu_error *err);
 
@@ -549,20 +559,28 @@ VPU_EXPORT vpu_status vpu_operation_set_tensor(vpu_operation *operation,
 /* The same for a kernel that knows where elements are: it gets all of the
  * tensor's memory, padding with it, of a view that of its parent. Elements
  * begin vpu_tensor_offset behind that, vpu_tensor_stride apart. Of a packed
- * tensor it is vpu_operation_set_tensor, which takes packed ones alone. */
+ * tensor it is vpu_operation_set_tensor, which takes packed ones alone.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_memory(vpu_operation *operation,
                                                const char *argument,
                                                vpu_tensor *tensor,
                                                vpu_error *err);
-/* Any integer type. */
+/* Any integer type.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_integer(vpu_operation *operation,
                                                 const char *argument,
                                                 int64_t value, vpu_error *err);
-/* half and float; rounded to nearest. */
+/* half and float; rounded to nearest.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_real(vpu_operation *operation,
                                              const char *argument, double value,
                                              vpu_error *err);
-/* Bytes of local memory of each work-group. */
+/* Bytes of local memory of each work-group.
+ *
+ * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_local(vpu_operation *operation,
                                               const char *argument,
                                               uint32_t bytes, vpu_error *err);
@@ -770,7 +788,7 @@ VPU_EXPORT vpu_status vpu_context_register(vpu_context *context,
  * that a file has twice the vendor's compiler's choice counts.
  *
  * VPU_ERR_IO     the file or folder; no samples are where the library is
- * VPU_ERR_PARSE  of a file */
+ * VPU_ERR_PARSE, VPU_ERR_UNSUPPORTED, VPU_ERR_LIMIT  of a file */
 VPU_EXPORT vpu_status vpu_context_register_layers(vpu_context *context,
                                                   const char *path,
                                                   vpu_error *err);
@@ -886,8 +904,8 @@ typedef struct vpu_host_options {
  * host's clock, is a row of its own in reports and in
  * vpu_result_operation_seconds, and not in vpu_result_seconds.
  *
- * Backends that run a graph only as a whole refuse the graph, with
- * VPU_ERR_UNSUPPORTED of vpu_graph_finalize, and so do vpu_graph_check,
+ * Backends that run a graph only as a whole refuse the graph: its
+ * vpu_graph_finalize returns VPU_ERR_UNSUPPORTED, and so do vpu_graph_check,
  * vpu_diff_create, vpu_graph_save and vpu_graph_export. A graph needs a launch
  * besides.
  *
@@ -995,6 +1013,7 @@ typedef struct vpu_memory_use {
 } vpu_memory_use;
 #define VPU_MEMORY_USE_INIT VPU_OPTIONS_INIT_(vpu_memory_use)
 
+/* Into those members of *out that its struct_size has. */
 VPU_EXPORT vpu_status vpu_graph_memory(const vpu_graph *graph,
                                        vpu_memory_use *out, vpu_error *err);
 /* The plan as text, or as an SVG picture of addresses over time. Borrowed;
@@ -1022,6 +1041,7 @@ typedef struct vpu_blob {
     size_t owners;
 } vpu_blob;
 
+/* A manager without groups. */
 VPU_EXPORT vpu_status vpu_memory_manager_create(vpu_memory_manager **out,
                                                 vpu_error *err);
 /* With its groups and sets, also those that somebody has. */
@@ -1035,7 +1055,8 @@ VPU_EXPORT vpu_status vpu_memory_group_create(vpu_memory_group **out,
  *
  * VPU_ERR_INVALID  a key for the second time; one that never began, or has
  *                  ended; the alignment; the group is finalized
- * VPU_ERR_LIMIT    the sum of all sizes does not fit 64 bits */
+ * VPU_ERR_LIMIT    vpu_memory_group_end: the sum of all sizes does not fit 64
+ *                  bits */
 VPU_EXPORT vpu_status vpu_memory_group_manage(vpu_memory_group *group,
                                               uint64_t key, vpu_error *err);
 VPU_EXPORT vpu_status vpu_memory_group_end(vpu_memory_group *group,
@@ -1089,14 +1110,17 @@ VPU_EXPORT vpu_status
 vpu_memory_manager_populate(vpu_memory_manager *manager, uint32_t n,
                             const vpu_allocator *allocator, vpu_error *err);
 VPU_EXPORT uint32_t vpu_memory_manager_set_count(vpu_memory_manager *manager);
-/* VPU_ERR_INVALID: a set is acquired. */
+/* The sets' memory goes back to the allocator.
+ *
+ * VPU_ERR_INVALID  a set is acquired */
 VPU_EXPORT vpu_status vpu_memory_manager_clear(vpu_memory_manager *manager,
                                                vpu_error *err);
 /* The lowest set that nobody has. wait 1: until there is one.
  *
  * VPU_ERR_INVALID  there are no sets; vpu_memory_manager_give_back: nobody has
  *                  it
- * VPU_ERR_LIMIT    others have all of them, and wait is 0 */
+ * VPU_ERR_LIMIT    vpu_memory_manager_acquire: others have all of them, and
+ *                  wait is 0 */
 VPU_EXPORT vpu_status vpu_memory_manager_acquire(vpu_memory_manager *manager,
                                                  uint32_t wait, uint32_t *out,
                                                  vpu_error *err);
@@ -1192,6 +1216,7 @@ VPU_EXPORT vpu_status vpu_graph_run(vpu_graph *graph,
  * graph can be run again. Nothing happens where none is. */
 VPU_EXPORT void vpu_graph_cancel(vpu_graph *graph);
 
+/* And what was borrowed from it. */
 VPU_EXPORT void vpu_result_free(vpu_result *result);
 /* Of all launches; 0: the backend counts none. */
 VPU_EXPORT uint64_t vpu_result_cycles(const vpu_result *result);
@@ -1332,6 +1357,7 @@ typedef struct vpu_picture_options {
  *
  * VPU_ERR_INVALID  no file to write; larger than 16384 pixels
  * VPU_ERR_PARSE    not a trace
+ * VPU_ERR_LIMIT    more in it than is read: packets of 256 KiB
  * VPU_ERR_IO       the trace, a file, no font */
 VPU_EXPORT vpu_status vpu_picture_write(const char *trace,
                                         const vpu_picture_options *options,
@@ -1369,7 +1395,8 @@ VPU_EXPORT vpu_status vpu_checkers_check(const char *text, vpu_error *err);
  * VPU_ERR_INVALID      as vpu_graph_finalize; an input never written; no such
  *                      checker
  * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK
- * VPU_ERR_IO, VPU_ERR_PARSE  of the file `suppress` (message: which line) */
+ * VPU_ERR_LIMIT        cycles or time of a launch; the file `suppress`
+ * VPU_ERR_IO, VPU_ERR_PARSE  of that file (message: which line) */
 VPU_EXPORT vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *graph,
                                       const vpu_check_options *options,
                                       vpu_error *err);

@@ -37,7 +37,7 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
 {
     const char *path = name->path;
     const char *beside = is_cl(path) ? path : with_cl(a, path), *in_dir = NULL;
-    bool foreign = false;
+    bool foreign = false, other = false;
 
     *out = (backend_source){0};
     if (!is_cl(path) && file_exists(path)) {
@@ -56,6 +56,7 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
             foreign = true;
             break;
         case OBJECT_NOT_ELF:
+            other = true;
             break;
         }
         *out = (backend_source){0}; /* its source is what counts */
@@ -75,6 +76,11 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
                       "%s: compiled by the vendor's clc for the SHAVE; the "
                       "simulator needs the source: put %s beside it or name "
                       "its folder with --source-dir",
+                      path, base_name(beside));
+    if (other)
+        return err_at(err, VPU_ERR_PARSE, name->binding, name->line, 0,
+                      "%s: neither OpenCL C by its name, .cl, nor a compiled "
+                      "kernel, which is an ELF file; looked for %s, too",
                       path, base_name(beside));
     return err_at(err, VPU_ERR_IO, name->binding, name->line, 0,
                   "there is no kernel file %s; looked for %s%s%s%s", path,

@@ -127,8 +127,7 @@ START_TEST(header_in_every_language)
 }
 END_TEST
 
-/* A comment above it, or above the first of its group. */
-START_TEST(functions_are_documented_and_tested)
+START_TEST(functions_are_tested)
 {
     char *list = shell("%s", functions);
 
@@ -136,6 +135,40 @@ START_TEST(functions_are_documented_and_tested)
         ck_assert_msg(
             !system(arena_printf(mem, "grep -qw %s tests/runtime/api/*.c", f)),
             "no test calls %s", f);
+}
+END_TEST
+
+/* Comments, and tests of each error that they promise. */
+START_TEST(errors_of_the_header_are_tested)
+{
+    ck_assert_str_eq(shell("scripts/check-errors"), "");
+}
+END_TEST
+
+static const struct {
+    const char *change, *words; /* of the header, by sed; what is found then */
+} faults[] = {
+    {"s/^ \\* VPU_ERR_PARSE  *not a trace/&, VPU_ERR_FAULT  odd/",
+     "a row inside of a paragraph: VPU_ERR_PARSE    not a trace, VPU_ERR"},
+    {"s/^ \\* VPU_ERR_LIMIT  *larger/ * VPU_ERR_FAULT  larger/",
+     "vpu_graph_load: no test expects VPU_ERR_FAULT"},
+    {"/^VPU_EXPORT void vpu_instances_free/i\\\n",
+     "vpu_instances_free has no comment"},
+};
+enum { N_FAULTS = sizeof faults / sizeof *faults };
+
+START_TEST(faults_of_the_header_are_found)
+{
+    const char *found;
+
+    shell("rm -rf %s/tree && mkdir -p %s/tree/include %s/tree/tests/runtime && "
+          "cp -r include/vpusim %s/tree/include && "
+          "cp -r tests/runtime/api %s/tree/tests/runtime && "
+          "sed -i '%s' %s/tree/include/vpusim/vpu.h",
+          dir, dir, dir, dir, dir, faults[_i].change, dir);
+    found = shell("cd %s/tree && ! %s/scripts/check-errors", dir, root);
+    ck_assert_msg(strstr(found, faults[_i].words), "%s", found);
+    ck_assert_msg(strchr(found, '\n')[1] == 0, "more than that: %s", found);
 }
 END_TEST
 
@@ -178,7 +211,9 @@ int main(void)
     tcase_add_test(t, pkg_config_names_the_library_alone);
     tcase_add_test(t, symbols_are_those_of_the_header);
     tcase_add_test(t, header_in_every_language);
-    tcase_add_test(t, functions_are_documented_and_tested);
+    tcase_add_test(t, functions_are_tested);
+    tcase_add_test(t, errors_of_the_header_are_tested);
+    tcase_add_loop_test(t, faults_of_the_header_are_found, 0, N_FAULTS);
     tcase_add_loop_test(t, examples_run, 0, (int)examples.gl_pathc);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);

@@ -3,6 +3,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/file.h"
+
 vpu_error api_err;
 
 void api_expect(vpu_status status, vpu_status wanted, const char *words,
@@ -50,6 +52,40 @@ vpu_tensor *api_tensor(vpu_graph *g, const char *name, uint32_t role,
     o.dims[0] = n;
     api_ok(vpu_graph_tensor(g, &o, &t, &api_err));
     return t;
+}
+
+vpu_operation *api_layer(vpu_graph *g, const char *dir, const char *source,
+                         const char *text)
+{
+    static const char *const shapes[] = {"in0=1x1x1x16:f16"};
+    vpu_layer_options o = VPU_LAYER_OPTIONS_INIT;
+    arena *a = arena_create(0);
+    const char *xml = file_join(a, dir, "layer.xml");
+    const char *binding = arena_printf(
+        a,
+        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">\n"
+        "  <Kernel entry=\"k\"><Source filename=\"%s\"/><Parameters>\n"
+        "    <Tensor arg-name=\"x\" type=\"input\" port-index=\"0\" "
+        "format=\"BFYX\"/>\n"
+        "    <Tensor arg-name=\"y\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/>\n"
+        "  </Parameters><WorkSizes dim=\"input,0\" global=\"X,1,1\" "
+        "local=\"1,1,1\"/></Kernel>\n"
+        "</CustomLayer>\n",
+        source);
+    vpu_operation *op;
+
+    ck_assert(!file_write(xml, binding, strlen(binding), NULL));
+    if (text)
+        ck_assert(
+            !file_write(file_join(a, dir, source), text, strlen(text), NULL));
+    o.bindings = &xml;
+    o.n_bindings = 1;
+    o.shapes = shapes;
+    o.n_shapes = 1;
+    api_ok(vpu_graph_add_layer(g, &o, &op, &api_err));
+    arena_destroy(a);
+    return op;
 }
 
 const char api_scale_source[] =

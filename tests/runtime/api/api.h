@@ -21,6 +21,12 @@ vpu_program *api_program(vpu_context *c, const char *source);
 vpu_tensor *api_tensor(vpu_graph *g, const char *name, uint32_t role,
                        uint32_t type, uint32_t n);
 
+/* A layer of a binding file in the folder, with this text as its kernel "k",
+ * half *x to half *y of 16 elements, which nobody compiles yet; source: the
+ * kernel's file there. text NULL: it is there already. */
+vpu_operation *api_layer(vpu_graph *g, const char *dir, const char *source,
+                         const char *text);
+
 /* y = x * f, of floats: a graph of one operation with tensors x and y. */
 extern const char api_scale_source[];
 typedef struct {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
@@ -203,6 +204,8 @@ START_TEST(known_findings_do_not_count)
     api_fails(vpu_graph_check(&f, l.graph, &o, &api_err), VPU_ERR_IO, known);
     ck_assert_int_eq(file_write(known, "unwritten\n", 10, NULL), VPU_OK);
     api_fails(vpu_graph_check(&f, l.graph, &o, &api_err), VPU_ERR_PARSE, known);
+    ck_assert_int_eq(truncate(known, (1 << 20) + 1), 0);
+    api_fails(vpu_graph_check(&f, l.graph, &o, &api_err), VPU_ERR_LIMIT, known);
     ck_assert_int_eq(file_write(known, "unwritten * *\n", 14, NULL), VPU_OK);
     api_ok(vpu_graph_check(&f, l.graph, &o, &api_err));
     ck_assert_uint_eq(vpu_findings_error_count(f), 0);

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "sim/compiler/kernel.h"
+#include "sim/compiler/store/object.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/api/api.h"
 
@@ -88,6 +91,8 @@ static void refused(const vpu_context_options *o, vpu_status st,
 START_TEST(bad_options_are_refused)
 {
     static const char *const settings[] = {"num_shaves=0x"};
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *torn = file_join(a, dir, "torn.xml");
     vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
 
 #define TRY(member, value, st, words)                                    \
@@ -104,6 +109,12 @@ START_TEST(bad_options_are_refused)
     TRY(n_settings, 1, VPU_ERR_INVALID, "settings is NULL");
     o.settings = settings;
     refused(&o, VPU_ERR_INVALID, "num_shaves");
+    ck_assert(!file_write(torn, "<machine", 8, NULL));
+    TRY(machine, torn, VPU_ERR_PARSE, "torn.xml:1");
+    ck_assert_int_eq(truncate(torn, (1 << 20) + 1), 0);
+    TRY(machine, torn, VPU_ERR_LIMIT, "1048577 bytes, the limit is 1048576");
+    program_remove_dir(dir);
+    arena_destroy(a);
 #undef TRY
 }
 END_TEST
@@ -234,6 +245,156 @@ START_TEST(kernels_that_do_not_compile)
 }
 END_TEST
 
+/* Of the file, or of the text. */
+static vpu_status kernel_of(vpu_context *c, const char *file, const char *text)
+{
+    vpu_program_options o = VPU_PROGRAM_OPTIONS_INIT;
+    const vpu_kernel *k;
+    vpu_program *p;
+    vpu_status st;
+
+    o.file = file;
+    o.source = text;
+    api_ok(vpu_program_create(&p, c, &o, &api_err));
+    st = vpu_program_kernel(p, NULL, &k, &api_err);
+    ck_assert_int_eq(!k, st != VPU_OK);
+    vpu_program_free(p);
+    return st;
+}
+
+static const char small[] = "__kernel void f(__global int *x) { x[0] = 1; }\n";
+
+START_TEST(files_that_are_no_kernels)
+{
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *path = file_join(a, dir, "k.bin");
+    const kernel_source text = {.path = "k.cl", .text = small};
+    const kernel_compile_config how = {.log = NULL};
+    vpu_context *c = api_context(NULL);
+    const uint8_t *info;
+    kernel_bin bin;
+    uint8_t *bytes;
+    size_t n;
+
+    ck_assert(!kernel_build_bin(&text, &how, a, &bin, NULL));
+    ck_assert(!file_write(path, bin.bytes, bin.n, NULL));
+    api_ok(kernel_of(c, path, NULL));
+    bytes = arena_push(a, bin.n, 1, 8);
+    memcpy(bytes, bin.bytes, bin.n);
+    ck_assert(object_find(bytes, bin.n, ".vpusim.info", &info, &n));
+    bytes[info - bytes] ^= 1;
+    ck_assert(!file_write(path, bytes, bin.n, NULL));
+    api_fails(kernel_of(c, path, NULL), VPU_ERR_PARSE, "or damaged");
+    ck_assert(!file_write(path, "text", 4, NULL));
+    api_fails(kernel_of(c, path, NULL), VPU_ERR_PARSE,
+              "neither OpenCL C by its name, .cl, nor a compiled kernel");
+    ck_assert_int_eq(truncate(path, (64 << 20) + 1), 0);
+    api_fails(kernel_of(c, path, NULL), VPU_ERR_LIMIT, "the limit is 67108864");
+    /* An ELF file of somebody else's. */
+    api_fails(kernel_of(c, "/proc/self/exe", NULL), VPU_ERR_UNSUPPORTED,
+              "compiled by the vendor's clc");
+    vpu_context_free(c);
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+END_TEST
+
+START_TEST(addresses_in_constants)
+{
+    vpu_context *c = api_context(NULL);
+
+    api_fails(kernel_of(c, NULL,
+                        "__constant int a[2] = {1, 2};\n"
+                        "__constant struct { __constant int *p; } q[2] =\n"
+                        "    {{a}, {a + 1}};\n"
+                        "__kernel void f(__global int *x)\n"
+                        "{ x[0] = q[x[1]].p[x[2]]; }\n"),
+              VPU_ERR_UNSUPPORTED, "a __constant initializer holds an address");
+    vpu_context_free(c);
+}
+END_TEST
+
+/* Also so little memory that clang cannot even start. */
+START_TEST(compiling_is_limited)
+{
+    static const uint64_t megabytes[] = {1, 3, 9};
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_context *c;
+
+    o.no_cache = 1;
+    for (size_t i = 0; i < sizeof megabytes / sizeof *megabytes; i++) {
+        o.compile_memory = megabytes[i] << 20;
+        api_ok(vpu_context_create(&c, &o, &api_err));
+        api_fails(kernel_of(c, NULL, small), VPU_ERR_LIMIT, "MB of memory");
+        vpu_context_free(c);
+    }
+    o.compile_memory = 0;
+    o.compile_timeout = 0.05;
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    api_fails(kernel_of(c, NULL,
+                        "#define A x[0] += x[1] * x[x[2]];\n"
+                        "#define B A A A A A A A A\n"
+                        "#define C B B B B B B B B\n"
+                        "#define D C C C C C C C C\n"
+                        "#define E D D D D D D D D\n"
+                        "__kernel void f(__global int *x) { E E E E }\n"),
+              VPU_ERR_LIMIT, "took more than 0.05 s of the processor's time");
+    vpu_context_free(c);
+}
+END_TEST
+
+/* Files in the folder and below. */
+static int count_files(arena *a, const char *dir)
+{
+    size_t n;
+    FILE *f = popen(arena_printf(a, "find '%s' -type f | wc -l", dir), "r");
+    char text[32];
+
+    ck_assert_ptr_nonnull(f);
+    n = fread(text, 1, sizeof text - 1, f);
+    text[n] = 0;
+    ck_assert_int_eq(pclose(f), 0);
+    return atoi(text);
+}
+
+/* The second time nothing compiles: there is no clang. */
+START_TEST(the_same_program_twice_is_one_entry_of_the_cache)
+{
+    static const char *const options[] = {"-DN=1"};
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *path = arena_strdup(a, getenv("PATH"));
+    vpu_program_options o = VPU_PROGRAM_OPTIONS_INIT;
+    const vpu_kernel *k;
+    vpu_program *p[3];
+    vpu_context *c;
+
+    setenv("XDG_CACHE_HOME", dir, 1);
+    c = api_context(NULL);
+    o.source = "__kernel void f(__global int *x) { x[0] = N; }\n";
+    o.build_options = options;
+    o.n_build_options = 1;
+    api_ok(vpu_program_create(&p[0], c, &o, &api_err));
+    ck_assert_int_eq(count_files(a, dir), 0); /* nothing is compiled yet */
+    api_ok(vpu_program_kernel(p[0], NULL, &k, &api_err));
+    ck_assert_int_eq(count_files(a, dir), 1);
+    setenv("PATH", "/nowhere", 1);
+    api_ok(vpu_program_create(&p[1], c, &o, &api_err));
+    api_ok(vpu_program_kernel(p[1], NULL, &k, &api_err));
+    o.n_build_options = 0; /* another program */
+    api_ok(vpu_program_create(&p[2], c, &o, &api_err));
+    api_fails(vpu_program_kernel(p[2], NULL, &k, &api_err), VPU_ERR_IO,
+              "clang-19");
+    ck_assert_ptr_null(k);
+    setenv("PATH", path, 1);
+    ck_assert_int_eq(count_files(a, dir), 1);
+    for (int i = 0; i < 3; i++)
+        vpu_program_free(p[i]);
+    vpu_context_free(c);
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+END_TEST
+
 START_TEST(programs_of_files_and_with_options)
 {
     static const char text[] =
@@ -286,6 +447,10 @@ int main(void)
     tcase_add_test(t, nothing_where_an_object_is_needed);
     tcase_add_test(t, kernels_tell_their_signature);
     tcase_add_test(t, kernels_that_do_not_compile);
+    tcase_add_test(t, files_that_are_no_kernels);
+    tcase_add_test(t, addresses_in_constants);
+    tcase_add_test(t, compiling_is_limited);
+    tcase_add_test(t, the_same_program_twice_is_one_entry_of_the_cache);
     tcase_add_test(t, programs_of_files_and_with_options);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);

@@ -116,7 +116,7 @@ END_TEST
 typedef struct {
     vpu_context *context; /* NULL: one of its own */
     uint64_t cycles;
-    float last;
+    float y[N];
 } worker;
 
 static void *work(void *user)
@@ -132,7 +132,7 @@ static void *work(void *user)
         api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
         api_ok(vpu_graph_run(s.graph, NULL, &r, &api_err));
         w->cycles = vpu_result_cycles(r);
-        w->last = ((float *)vpu_tensor_data(s.y))[N - 1];
+        api_ok(vpu_tensor_read(s.y, w->y, sizeof w->y, &api_err));
         vpu_result_free(r);
         api_scaling_close(&s);
     }
@@ -141,24 +141,27 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Contexts of their own, and graphs of one. */
+/* Sixteen make, finalize and run graphs of one context; others have contexts
+ * of their own at the same time. */
 START_TEST(threads_count_the_same)
 {
-    enum { MANY = 8 };
+    enum { SHARED = 16, MANY = SHARED + 4 };
+    static worker alone, w[MANY];
     vpu_context *shared = api_context(NULL);
-    worker alone = {0}, w[MANY] = {{0}};
     pthread_t id[MANY];
 
     work(&alone);
     ck_assert_uint_gt(alone.cycles, 0);
+    for (int i = 0; i < N; i++)
+        ck_assert_float_eq(alone.y[i], (float)(i % 256) / 512);
     for (int i = 0; i < MANY; i++) {
-        w[i].context = i % 2 ? shared : NULL;
+        w[i].context = i < SHARED ? shared : NULL;
         ck_assert_int_eq(pthread_create(&id[i], NULL, work, &w[i]), 0);
     }
     for (int i = 0; i < MANY; i++) {
         pthread_join(id[i], NULL);
         ck_assert_uint_eq(w[i].cycles, alone.cycles);
-        ck_assert_float_eq(w[i].last, alone.last);
+        ck_assert_mem_eq(w[i].y, alone.y, sizeof alone.y);
     }
     vpu_context_free(shared);
 }

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "runtime/blob/check.h"
 #include "runtime/link/mvnc.h"
+#include "sim/compiler/kernel.h"
 #include "tests/kernels/program.h"
 #include "tests/runtime/api/api.h"
 #include "tests/runtime/stick/stick_rig.h"
@@ -281,6 +282,49 @@ START_TEST(exports_that_are_refused)
 }
 END_TEST
 
+/* A .bin of ours says which releases run it. */
+START_TEST(kernels_that_no_blob_takes)
+{
+    static const char unknown[] =
+        "__kernel void k(__global const half *x, __global half *y)\n{\n"
+        "    y[0] = z;\n}\n";
+    static const char good[] =
+        "__kernel void k(__global const half *x, __global half *y)\n{\n"
+        "    y[get_global_id(0)] = x[get_global_id(0)];\n}\n";
+    const kernel_source text = {.path = "k.cl", .text = good};
+    const kernel_compile_config how = {.log = NULL};
+    vpu_graph_export_options o = VPU_GRAPH_EXPORT_OPTIONS_INIT;
+    vpu_context_options small = VPU_CONTEXT_OPTIONS_INIT;
+    kernel_bin bin;
+    vpu_context *c;
+    vpu_graph *of;
+
+    api_layer(g, dir, "k.cl", unknown);
+    api_fails(vpu_graph_export(g, path, NULL, &api_err), VPU_ERR_COMPILE,
+              "k.cl:3:12");
+    small.no_cache = 1;
+    small.compile_memory = 3 << 20;
+    api_ok(vpu_context_create(&c, &small, &api_err));
+    api_ok(vpu_graph_create(&of, c, &api_err));
+    api_layer(of, dir, "k.cl", good);
+    api_fails(vpu_graph_export(of, path, NULL, &api_err), VPU_ERR_LIMIT,
+              "needed more than 3 MB of memory");
+    vpu_graph_free(of);
+    vpu_context_free(c);
+
+    ck_assert(!kernel_build_bin(&text, &how, mem, &bin, NULL));
+    ck_assert(
+        !file_write(file_join(mem, dir, "k.bin"), bin.bytes, bin.n, NULL));
+    api_ok(vpu_graph_create(&of, sim, &api_err));
+    api_layer(of, dir, "k.bin", NULL);
+    o.release = "2020.4";
+    api_fails(vpu_graph_export(of, path, &o, &api_err), VPU_ERR_MISMATCH,
+              "compiled for OpenVINO 2021.1 and later; 2020.4 needs");
+    ck_assert(!file_exists(path));
+    vpu_graph_free(of);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("export");
@@ -294,6 +338,7 @@ int main(void)
     tcase_add_test(t, loaded_graph_gives_the_same_blob);
     tcase_add_test(t, constant_in_another_order);
     tcase_add_test(t, exports_that_are_refused);
+    tcase_add_test(t, kernels_that_no_blob_takes);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

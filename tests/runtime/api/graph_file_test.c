@@ -441,6 +441,54 @@ START_TEST(graphs_that_cannot_be_saved)
 }
 END_TEST
 
+START_TEST(kernels_that_cannot_be_saved)
+{
+    static const char unknown[] =
+        "__kernel void k(__global const half *x, __global half *y)\n{\n"
+        "    y[0] = z;\n}\n";
+    static const char good[] =
+        "__kernel void k(__global const half *x, __global half *y)\n{\n"
+        "    y[get_global_id(0)] = x[get_global_id(0)];\n}\n";
+    vpu_graph_save_options o = VPU_GRAPH_SAVE_OPTIONS_INIT;
+    vpu_context_options small = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_context *c;
+    vpu_graph *of;
+
+    o.compiled = 1;
+    api_layer(g, dir, "k.cl", unknown);
+    api_fails(vpu_graph_save(g, path, &o, &api_err), VPU_ERR_COMPILE,
+              "k.cl:3:12");
+    api_ok(vpu_graph_create(&of, sim, &api_err));
+    api_layer(of, dir, "k.cl", "#include \"nothing.h\"\n");
+    api_fails(vpu_graph_save(of, path, NULL, &api_err), VPU_ERR_COMPILE,
+              "nothing.h");
+    vpu_graph_free(of);
+    small.no_cache = 1;
+    small.compile_memory = 3 << 20;
+    api_ok(vpu_context_create(&c, &small, &api_err));
+    api_ok(vpu_graph_create(&of, c, &api_err));
+    api_layer(of, dir, "k.cl", good);
+    api_fails(vpu_graph_save(of, path, &o, &api_err), VPU_ERR_LIMIT,
+              "needed more than 3 MB of memory");
+    ck_assert(!file_exists(path));
+    vpu_graph_free(of);
+    vpu_context_free(c);
+}
+END_TEST
+
+/* A hole, which takes no room on the disk. */
+START_TEST(files_beyond_16_GiB)
+{
+    vpu_graph *none;
+
+    ck_assert(!file_write(path, "x", 1, NULL));
+    ck_assert_int_eq(truncate(path, ((off_t)16 << 30) + 1), 0);
+    api_fails(vpu_graph_load(&none, sim, path, &api_err), VPU_ERR_LIMIT,
+              "17179869185 bytes, the limit is 17179869184");
+    ck_assert_ptr_null(none);
+}
+END_TEST
+
 START_TEST(folders_that_are_not_there)
 {
     add("tanh", make("x", VPU_ROLE_INPUT, "16:f32", NULL),
@@ -697,6 +745,8 @@ int main(void)
     tcase_add_test(t, build_options_of_the_context_are_in_it);
     tcase_add_test(t, loaded_graph_takes_nothing_more);
     tcase_add_test(t, graphs_that_cannot_be_saved);
+    tcase_add_test(t, kernels_that_cannot_be_saved);
+    tcase_add_test(t, files_beyond_16_GiB);
     tcase_add_test(t, folders_that_are_not_there);
     tcase_add_test(t, loaded_on_an_opencl_device);
     tcase_add_test(t, truncated_at_every_length);

@@ -292,6 +292,82 @@ START_TEST(impossible_tensors)
 }
 END_TEST
 
+/* Elements, and bytes, that fit no 32 bits, and no 64: never less than they
+ * are. */
+START_TEST(sizes_whose_product_overflows)
+{
+    static const char *const shapes[] = {"1073741825:f32",
+                                         "65536x65536:f32",
+                                         "65536x65536:i64",
+                                         "4294967295x4294967295:u8",
+                                         "2147483648x2147483648x4:u8",
+                                         "2147483648x2147483648x2:i64",
+                                         "65536x65536x65536x65536:f16",
+                                         "4294967295x3x5x17x257x65537:f32"};
+    vpu_tensor_options o = VPU_TENSOR_OPTIONS_INIT;
+    vpu_tensor *t;
+    vpu_graph *g;
+
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    o.role = VPU_ROLE_VIRTUAL;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        o.shape = shapes[i];
+        api_fails(vpu_graph_tensor(g, &o, &t, &api_err), VPU_ERR_LIMIT,
+                  "4294967296");
+        ck_assert_ptr_null(t);
+    }
+    ck_assert_ptr_null(vpu_graph_tensor_at(g, VPU_ROLE_VIRTUAL, 0));
+    vpu_graph_free(g);
+}
+END_TEST
+
+/* Two tensors of one descriptor, and one of what those tell. */
+START_TEST(a_copied_descriptor_gives_an_equal_tensor)
+{
+    vpu_tensor_options o = VPU_TENSOR_OPTIONS_INIT, copy, told;
+    vpu_tensor *t[3];
+    vpu_graph *g;
+
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    o.role = VPU_ROLE_INPUT;
+    o.type = VPU_I16;
+    o.rank = 3;
+    o.dims[0] = 3;
+    o.dims[1] = 5;
+    o.dims[2] = 7;
+    o.pad_before[1] = o.pad_after[2] = 2;
+    o.strides[1] = 32;
+    copy = o;
+    api_ok(vpu_graph_tensor(g, &o, &t[0], &api_err));
+    api_ok(vpu_graph_tensor(g, &copy, &t[1], &api_err));
+    told = o;
+    told.type = vpu_tensor_type(t[0]);
+    told.rank = vpu_tensor_rank(t[0]);
+    for (uint32_t d = 0; d < told.rank; d++) {
+        told.dims[d] = vpu_tensor_dim(t[0], d);
+        told.strides[d] = vpu_tensor_stride(t[0], d);
+    }
+    api_ok(vpu_graph_tensor(g, &told, &t[2], &api_err));
+    for (int i = 1; i < 3; i++) {
+        ck_assert_uint_eq(vpu_tensor_role(t[i]), VPU_ROLE_INPUT);
+        ck_assert_uint_eq(vpu_tensor_type(t[i]), VPU_I16);
+        ck_assert_uint_eq(vpu_tensor_rank(t[i]), 3);
+        for (uint32_t d = 0; d < 3; d++) {
+            ck_assert_uint_eq(vpu_tensor_dim(t[i], d), o.dims[d]);
+            ck_assert_uint_eq(vpu_tensor_stride(t[i], d),
+                              vpu_tensor_stride(t[0], d));
+        }
+        ck_assert_uint_eq(vpu_tensor_offset(t[i]), vpu_tensor_offset(t[0]));
+        ck_assert_uint_eq(vpu_tensor_bytes(t[i]), 3 * 5 * 7 * 2);
+        ck_assert_uint_eq(vpu_tensor_memory_bytes(t[i]),
+                          vpu_tensor_memory_bytes(t[0]));
+        ck_assert_str_ne(vpu_tensor_name(t[i]), vpu_tensor_name(t[0]));
+    }
+    ck_assert_uint_eq(vpu_tensor_stride(t[0], 1), 32);
+    vpu_graph_free(g);
+}
+END_TEST
+
 START_TEST(shapes_as_texts)
 {
     static const char *const bad[] = {"",
@@ -340,7 +416,8 @@ START_TEST(contents_in_and_out)
     arena *a = arena_create(0);
     char *dir = program_temp_dir(a);
     char *path = file_join(a, dir, "y.npy");
-    api_scaling s;
+    api_scaling s, longer;
+    vpu_region all;
     float x[8], *data;
     tensor loaded;
 
@@ -356,6 +433,13 @@ START_TEST(contents_in_and_out)
               "has 32");
     api_fails(vpu_tensor_fill(s.x, "noise", &api_err), VPU_ERR_INVALID,
               "noise");
+    api_fails(vpu_tensor_fill(s.x, path, &api_err), VPU_ERR_IO, path);
+    ck_assert(!file_write(path, "no array", 8, NULL));
+    api_fails(vpu_tensor_fill(s.x, path, &api_err), VPU_ERR_PARSE, path);
+    api_fails(vpu_tensor_valid(NULL, &all, &api_err), VPU_ERR_INVALID,
+              "tensor is NULL");
+    api_fails(vpu_tensor_valid(s.x, NULL, &api_err), VPU_ERR_INVALID,
+              "out is NULL");
     api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
     api_ok(vpu_graph_finalize(s.graph, &api_err));
     data = vpu_tensor_data(s.x);
@@ -370,8 +454,57 @@ START_TEST(contents_in_and_out)
                            i == 3 ? 200 : (float)i / 128);
     api_ok(vpu_tensor_fill(s.x, path, &api_err)); /* and back again */
     ck_assert_float_eq(data[3], 200);
+    api_fails(vpu_tensor_read(s.y, x, 33, &api_err), VPU_ERR_MISMATCH,
+              "33 bytes are given for y, which has 32");
+    api_scaling_open(&longer, sim, 9, 2);
+    api_fails(vpu_tensor_fill(longer.x, path, &api_err), VPU_ERR_MISMATCH,
+              "the file is f32 8, x wants f32 9");
+    api_fails(vpu_tensor_fill(
+                  api_tensor(longer.graph, "h", VPU_ROLE_INPUT, VPU_I32, 8),
+                  path, &api_err),
+              VPU_ERR_MISMATCH, "the file is f32 8, h wants i32 8");
+    api_fails(vpu_tensor_save(longer.y, path, &api_err), VPU_ERR_INVALID,
+              "has not run");
+    api_scaling_close(&longer);
     api_fails(vpu_tensor_save(s.y, file_join(a, dir, "none/y.npy"), &api_err),
               VPU_ERR_IO, "none/y.npy");
+    api_scaling_close(&s);
+    program_remove_dir(dir);
+    arena_destroy(a);
+}
+END_TEST
+
+static const struct {
+    const char *dict; /* of a file that begins as numpy's */
+    vpu_status status;
+    const char *words;
+} files[] = {
+    {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 4), }",
+     VPU_ERR_UNSUPPORTED, "in Fortran order"},
+    {"{'descr': '>f4', 'fortran_order': False, 'shape': (8,), }",
+     VPU_ERR_UNSUPPORTED, "'>f4'"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (65536, 65536), }",
+     VPU_ERR_LIMIT, "4 GiB"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': 8, }", VPU_ERR_PARSE,
+     "not a tuple"},
+};
+enum { N_FILES = sizeof files / sizeof *files };
+
+START_TEST(files_of_numpy_that_do_not_fit)
+{
+    arena *a = arena_create(0);
+    char *dir = program_temp_dir(a), *path = file_join(a, dir, "x.npy");
+    char bytes[128 + 32] = "\x93NUMPY\1\0\x76";
+    api_scaling s;
+
+    memset(bytes + 10, ' ', 118);
+    memcpy(bytes + 10, files[_i].dict, strlen(files[_i].dict));
+    bytes[127] = '\n';
+    ck_assert(!file_write(path, bytes, sizeof bytes, NULL));
+    api_scaling_open(&s, sim, 8, 2);
+    api_fails(vpu_tensor_fill(s.x, path, &api_err), files[_i].status,
+              files[_i].words);
+    ck_assert_ptr_nonnull(strstr(api_err.msg, path));
     api_scaling_close(&s);
     program_remove_dir(dir);
     arena_destroy(a);
@@ -433,6 +566,12 @@ START_TEST(arguments_that_do_not_fit)
               "vpu_operation_set_tensor");
     api_fails(vpu_operation_set_local(op, "x", 1, &api_err), VPU_ERR_MISMATCH,
               "not local memory");
+    api_fails(vpu_operation_set_local(op, "z", 1, &api_err), VPU_ERR_INVALID,
+              "no argument 'z'");
+    api_fails(vpu_operation_set_memory(op, "z", s.x, &api_err), VPU_ERR_INVALID,
+              "no argument 'z'");
+    api_fails(vpu_operation_set_memory(op, "f", s.x, &api_err),
+              VPU_ERR_MISMATCH, "float, not a tensor");
     api_fails(vpu_operation_set_tensor(op, "x", o.x, &api_err), VPU_ERR_INVALID,
               "of another graph");
     api_fails(vpu_operation_set_tensor(op, "x", s.x, &api_err), VPU_ERR_INVALID,
@@ -577,6 +716,7 @@ END_TEST
 START_TEST(cycles_and_seconds_are_limited)
 {
     vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_findings *f;
     vpu_context *c;
     vpu_graph *g;
 
@@ -584,6 +724,9 @@ START_TEST(cycles_and_seconds_are_limited)
     api_ok(vpu_context_create(&c, &o, &api_err));
     g = run_away(c, "spin", 1);
     api_fails(vpu_graph_run(g, NULL, NULL, &api_err), VPU_ERR_LIMIT, "100000");
+    api_fails(vpu_graph_check(&f, g, NULL, &api_err), VPU_ERR_LIMIT,
+              "over 100000 cycles");
+    ck_assert_ptr_null(f);
     vpu_graph_free(g);
     vpu_context_free(c);
     o.max_cycles = UINT64_MAX;
@@ -626,6 +769,45 @@ START_TEST(runs_are_cancelled)
     api_ok(vpu_graph_run(g, NULL, NULL, &api_err));
     vpu_graph_free(g);
     vpu_context_free(c);
+}
+END_TEST
+
+START_TEST(work_items_that_miss_a_barrier)
+{
+    vpu_program *p =
+        api_program(sim, "__kernel void split(__global int *x)\n{\n"
+                         "    if (get_local_id(0) < 3)\n"
+                         "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+                         "    x[get_global_id(0)] = 1;\n}\n");
+    vpu_launch_options o = VPU_LAUNCH_OPTIONS_INIT;
+    const vpu_kernel *k;
+    vpu_operation *op;
+    vpu_graph *g;
+
+    o.global[0] = o.local[0] = 16;
+    api_ok(vpu_program_kernel(p, NULL, &k, &api_err));
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    api_ok(vpu_graph_add_kernel(g, k, &o, &op, &api_err));
+    api_ok(vpu_operation_set_tensor(
+        op, "x", api_tensor(g, "x", VPU_ROLE_OUTPUT, VPU_I32, 16), &api_err));
+    api_ok(vpu_graph_finalize(g, &api_err));
+    api_fails(vpu_graph_run(g, NULL, NULL, &api_err), VPU_ERR_UNDEFINED,
+              "not all work-items reach the same barrier");
+    ck_assert_ptr_nonnull(strstr(api_err.msg, "source.cl:4"));
+    vpu_graph_free(g);
+    vpu_program_free(p);
+}
+END_TEST
+
+/* The device has 512 MiB. */
+START_TEST(tensors_that_the_device_has_no_room_for)
+{
+    api_scaling s;
+
+    api_scaling_open(&s, sim, 80000000, 2);
+    api_fails(vpu_graph_finalize(s.graph, &api_err), VPU_ERR_LIMIT,
+              "buffers need 640000000 bytes, the device has 536870912");
+    api_scaling_close(&s);
 }
 END_TEST
 
@@ -688,8 +870,11 @@ int main(void)
     tcase_add_test(t, tensors_tell_what_they_are);
     tcase_add_test(t, types_have_sizes_and_names);
     tcase_add_test(t, impossible_tensors);
+    tcase_add_test(t, sizes_whose_product_overflows);
+    tcase_add_test(t, a_copied_descriptor_gives_an_equal_tensor);
     tcase_add_test(t, shapes_as_texts);
     tcase_add_test(t, contents_in_and_out);
+    tcase_add_loop_test(t, files_of_numpy_that_do_not_fit, 0, N_FILES);
     tcase_add_test(t, sizes_that_do_not_fit);
     tcase_add_test(t, arguments_that_do_not_fit);
     tcase_add_test(t, integers_that_do_not_fit);
@@ -697,6 +882,8 @@ int main(void)
     tcase_add_test(t, faults_name_their_line);
     tcase_add_test(t, cycles_and_seconds_are_limited);
     tcase_add_test(t, runs_are_cancelled);
+    tcase_add_test(t, work_items_that_miss_a_barrier);
+    tcase_add_test(t, tensors_that_the_device_has_no_room_for);
     tcase_add_test(t, printf_goes_to_the_callback);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);

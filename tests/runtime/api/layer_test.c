@@ -324,11 +324,15 @@ START_TEST(layers_that_do_not_fit)
     static const char *const nowhere[] = {"/nowhere.xml"};
     static const char *const typo[] = {"bais=1"};
     static const char *const shape[] = {"in0=1x2x"};
+    static const char *const large[] = {"in0=1x1x65536x65536"};
+    const char *torn[] = {file_join(mem, dir, "torn.xml")};
     vpu_layer_options good = VPU_LAYER_OPTIONS_INIT, o;
     vpu_context *other = api_context(NULL);
     vpu_operation *op;
     vpu_graph *g, *h;
-    vpu_tensor *x, *y, *foreign;
+    vpu_tensor *x, *y, *foreign, *part, *deep;
+    vpu_tensor_options shaped = VPU_TENSOR_OPTIONS_INIT;
+    vpu_view_options v = VPU_VIEW_OPTIONS_INIT;
 
     api_ok(vpu_graph_create(&g, sim, &api_err));
     api_ok(vpu_graph_create(&h, other, &api_err));
@@ -359,6 +363,18 @@ START_TEST(layers_that_do_not_fit)
     TRY(o.output = foreign, VPU_ERR_INVALID, "another graph");
     TRY((o.n_shapes = 0, o.inputs = &x, o.n_inputs = 1), VPU_ERR_INVALID, "");
     TRY(o.output = y, VPU_ERR_INVALID, "");
+    ck_assert(!file_write(torn[0], "<CustomLayer\n", 13, NULL));
+    TRY(o.bindings = torn, VPU_ERR_PARSE, "torn.xml:2");
+    TRY(o.shapes = large, VPU_ERR_LIMIT, "4 GiB");
+    v.dims[0] = 8;
+    api_ok(vpu_graph_view(g, x, &v, &part, &api_err));
+    TRY((o.n_shapes = 0, o.inputs = &part, o.n_inputs = 1), VPU_ERR_UNSUPPORTED,
+        "view0 is a view; a layer of a binding file takes whole tensors");
+    shaped.shape = "1x1x1x1x8x8:f16";
+    shaped.role = VPU_ROLE_INPUT;
+    api_ok(vpu_graph_tensor(g, &shaped, &deep, &api_err));
+    TRY((o.n_shapes = 0, o.inputs = &deep, o.n_inputs = 1), VPU_ERR_UNSUPPORTED,
+        "has 6 dims");
 #undef TRY
     /* The graph is as before: the layer fits. */
     api_ok(vpu_graph_add_layer(g, &good, &op, &api_err));
@@ -367,6 +383,46 @@ START_TEST(layers_that_do_not_fit)
     vpu_graph_free(g);
     vpu_graph_free(h);
     vpu_context_free(other);
+}
+END_TEST
+
+START_TEST(layer_files_that_cannot_be_read)
+{
+    static const char entity[] = "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>";
+    const char *path = file_join(mem, dir, "entity.xml");
+    char deep[65 * 3 + 1] = "";
+
+    ck_assert(!file_write(path, entity, sizeof entity - 1, NULL));
+    api_fails(vpu_context_register_layers(sim, path, &api_err),
+              VPU_ERR_UNSUPPORTED, "entity declarations are refused");
+    for (int i = 0; i < 65; i++)
+        strcat(deep, "<a>");
+    ck_assert(!file_write(path, deep, strlen(deep), NULL));
+    api_fails(vpu_context_register_layers(sim, path, &api_err), VPU_ERR_LIMIT,
+              "nested more than 64 deep");
+}
+END_TEST
+
+/* What is first seen when kernels are compiled and bound. */
+START_TEST(layers_whose_kernel_does_not_fit)
+{
+    static const char unknown[] =
+        "__kernel void k(__global const half *x, __global half *y)\n{\n"
+        "    y[0] = z;\n}\n";
+    static const char floats[] =
+        "__kernel void k(__global const float *x, __global half *y)\n{\n"
+        "    y[0] = x[0];\n}\n";
+    vpu_graph *g;
+
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    api_layer(g, dir, "k.cl", unknown);
+    api_fails(vpu_graph_finalize(g, &api_err), VPU_ERR_COMPILE, "k.cl:3:12");
+    vpu_graph_free(g);
+    api_ok(vpu_graph_create(&g, sim, &api_err));
+    api_layer(g, dir, "k.cl", floats);
+    api_fails(vpu_graph_finalize(g, &api_err), VPU_ERR_MISMATCH,
+              "is __global float* in");
+    vpu_graph_free(g);
 }
 END_TEST
 
@@ -385,6 +441,8 @@ int main(void)
     tcase_add_test(t, layers_and_kernels_in_one_graph);
     tcase_add_test(t, two_layers_side_by_side);
     tcase_add_test(t, layers_that_do_not_fit);
+    tcase_add_test(t, layer_files_that_cannot_be_read);
+    tcase_add_test(t, layers_whose_kernel_does_not_fit);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

@@ -104,9 +104,28 @@ START_TEST(calls_that_do_not_fit)
               "");
     api_fails(vpu_memory_group_blob(NULL, 0, &blob, &api_err), VPU_ERR_INVALID,
               "group is NULL");
+    api_fails(vpu_memory_group_blob(g, 0, &blob, &api_err), VPU_ERR_INVALID,
+              "blob 0: there are 0");
+    api_fails(vpu_memory_manager_blob(m, 0, &blob, &api_err), VPU_ERR_INVALID,
+              "blob 0: there are 0");
     api_fails(vpu_memory_manager_populate(m, 1, &(vpu_allocator){0}, &api_err),
               VPU_ERR_INVALID, "lacks one of its two functions");
     ck_assert_uint_eq(vpu_memory_manager_set_count(NULL), 0);
+}
+END_TEST
+
+START_TEST(sizes_of_more_than_64_bits)
+{
+    manage(A);
+    manage(B);
+    end(A, UINT64_MAX - 8, 0);
+    api_fails(vpu_memory_group_end(g, B, 9, 0, &api_err), VPU_ERR_LIMIT,
+              "do not fit 64 bits");
+    end(B, 8, 0); /* B lives on */
+    api_ok(vpu_memory_group_finalize(g, &api_err));
+    api_fails(vpu_memory_manager_populate(m, 1, NULL, &api_err), VPU_ERR_NOMEM,
+              "no memory");
+    ck_assert_uint_eq(vpu_memory_manager_set_count(m), 0);
 }
 END_TEST
 
@@ -265,6 +284,7 @@ int main(void)
     tcase_add_test(t, lifetimes_registered_in_a_group);
     tcase_add_test(t, a_group_that_is_released);
     tcase_add_test(t, calls_that_do_not_fit);
+    tcase_add_test(t, sizes_of_more_than_64_bits);
     tcase_add_test(t, every_byte_goes_through_the_allocator);
     tcase_add_test(t, sets_for_several_runs);
     tcase_add_test(t, memory_of_the_manager_in_a_graph);

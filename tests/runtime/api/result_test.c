@@ -196,6 +196,7 @@ START_TEST(timelines_and_their_pictures)
     char *vcd = file_join(mem, dir, "t.vcd");
     char *png = file_join(mem, dir, "t.png");
     char *svg = file_join(mem, dir, "t.svg");
+    char *large = file_join(mem, dir, "large.pftrace");
     vpu_result *plain, *traced;
     size_t n;
     api_scaling s;
@@ -221,6 +222,10 @@ START_TEST(timelines_and_their_pictures)
     api_fails(vpu_picture_write("/nowhere", &o, &api_err), VPU_ERR_IO,
               "/nowhere");
     api_fails(vpu_picture_write(png, &o, &api_err), VPU_ERR_PARSE, "t.png");
+    /* A packet of 2 MiB, as its head says. */
+    ck_assert(!file_write(large, "\x0a\x80\x80\x80\x01", 5, NULL));
+    api_fails(vpu_picture_write(large, &o, &api_err), VPU_ERR_LIMIT,
+              "a packet of 2097152 bytes");
     o.width = 20000;
     api_fails(vpu_picture_write(trace, &o, &api_err), VPU_ERR_INVALID, "16384");
     run.trace = file_join(mem, dir, "none/t.pftrace");

@@ -1,5 +1,9 @@
 /* Graphs of the library, tuned: sizes, files, and values that stay. */
 #include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,6 +300,10 @@ START_TEST(what_is_refused)
               "exhaustive");
     o.struct_size = 0;
     api_fails(vpu_graph_tune(n.graph, &o, &api_err), VPU_ERR_INVALID, "_INIT");
+    o = (vpu_tune_options)VPU_TUNE_OPTIONS_INIT;
+    o.mode = VPU_TUNE_RAPID;
+    o.file = "/nowhere/sizes.txt";
+    api_fails(vpu_graph_tune(n.graph, &o, &api_err), VPU_ERR_IO, o.file);
     drop(&n);
     build(&n, c);
     api_fails(vpu_graph_tune(n.graph, NULL, &api_err), VPU_ERR_UNSUPPORTED,
@@ -305,29 +313,91 @@ START_TEST(what_is_refused)
 }
 END_TEST
 
-/* A fault of the kernel's own size: sizes are as they were. */
-START_TEST(faults_are_told)
+/* A graph of one launch with this body, of work-groups of two. */
+static vpu_graph *one_launch(vpu_context *c, const char *body)
 {
     vpu_launch_options l = VPU_LAUNCH_OPTIONS_INIT;
-    vpu_program *p =
-        api_program(sim, "__kernel void bad(__global float *y)\n{\n"
-                         "    y[get_global_id(0) + 100000000] = 1;\n}\n");
     const vpu_kernel *k;
     vpu_operation *op;
+    vpu_program *p;
     vpu_graph *g;
+    char text[256];
 
+    snprintf(text, sizeof text, "__kernel void bad(__global float *y)\n{%s}\n",
+             body);
+    p = api_program(c, text);
     api_ok(vpu_program_kernel(p, NULL, &k, &api_err));
-    api_ok(vpu_graph_create(&g, sim, &api_err));
+    api_ok(vpu_graph_create(&g, c, &api_err));
     l.global[0] = 64;
     l.local[0] = 2;
     api_ok(vpu_graph_add_kernel(g, k, &l, &op, &api_err));
     api_ok(vpu_operation_set_tensor(
         op, "y", api_tensor(g, "y", VPU_ROLE_OUTPUT, VPU_F32, 64), &api_err));
     api_ok(vpu_graph_finalize(g, &api_err));
-    api_fails(vpu_graph_tune(g, NULL, &api_err), VPU_ERR_FAULT, "'bad'");
-    ck_assert_uint_eq(vpu_operation_local(op, 0), 2);
-    vpu_graph_free(g);
     vpu_program_free(p);
+    return g;
+}
+
+static const struct {
+    const char *body;
+    vpu_status status;
+    const char *words;
+} bad[] = {
+    {"y[get_global_id(0) + 100000000] = 1;", VPU_ERR_FAULT, "'bad'"},
+    {"if (!get_local_id(0)) barrier(CLK_LOCAL_MEM_FENCE); y[0] = 1;",
+     VPU_ERR_UNDEFINED, "same barrier"},
+    {"while (y[0] == 0) y[1] += 1;", VPU_ERR_LIMIT, "50000 cycles"},
+};
+enum { N_BAD = sizeof bad / sizeof *bad };
+
+/* A fault of the kernel's own size: sizes are as they were. */
+START_TEST(faults_are_told)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_context *c;
+    vpu_graph *g;
+
+    o.max_cycles = 50000;
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    g = one_launch(c, bad[_i].body);
+    api_fails(vpu_graph_run(g, NULL, NULL, &api_err), bad[_i].status,
+              bad[_i].words);
+    api_fails(vpu_graph_tune(g, NULL, &api_err), bad[_i].status, bad[_i].words);
+    ck_assert_uint_eq(vpu_operation_local(vpu_graph_operation_at(g, 0), 0), 2);
+    vpu_graph_free(g);
+    vpu_context_free(c);
+}
+END_TEST
+
+static atomic_bool ended;
+
+static void *cancel_until_ended(void *graph)
+{
+    while (!ended) {
+        vpu_graph_cancel(graph);
+        sched_yield();
+    }
+    return NULL;
+}
+
+START_TEST(tuning_is_cancelled)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    pthread_t thread;
+    vpu_context *c;
+    vpu_graph *g;
+
+    o.max_cycles = UINT64_MAX;
+    o.timeout = -1;
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    g = one_launch(c, "while (y[0] == 0) y[1] += 1;");
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_until_ended, g), 0);
+    api_fails(vpu_graph_tune(g, NULL, &api_err), VPU_ERR_STOPPED, "cancelled");
+    ended = true;
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(vpu_operation_local(vpu_graph_operation_at(g, 0), 0), 2);
+    vpu_graph_free(g);
+    vpu_context_free(c);
 }
 END_TEST
 
@@ -345,7 +415,8 @@ int main(void)
     tcase_add_test(t, layers_too);
     tcase_add_test(t, malformed_rows);
     tcase_add_test(t, what_is_refused);
-    tcase_add_test(t, faults_are_told);
+    tcase_add_loop_test(t, faults_are_told, 0, N_BAD);
+    tcase_add_test(t, tuning_is_cancelled);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
