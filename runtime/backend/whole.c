@@ -18,8 +18,10 @@ typedef struct {
 static vpu_status find_source(taking *t, vpu_error *err)
 {
     uint32_t n = backend_source_count(t->l);
-    vpu_status st = err_set(err, VPU_ERR_IO, "%s has no source", t->l->name);
+    vpu_status st = VPU_ERR_IO;
 
+    if (!n)
+        return err_set(err, st, "%s has no source", t->l->name);
     for (uint32_t i = 0; i < n; i++) {
         kernel_source source;
         sim_kernel *k = NULL;
