@@ -453,10 +453,10 @@ VPU_EXPORT uint32_t vpu_tensor_is_packed(const vpu_tensor *tensor);
 /* Bytes from one element of dim i to the next; 0: i is not below the rank. */
 VPU_EXPORT uint64_t vpu_tensor_stride(const vpu_tensor *tensor, uint32_t i);
 /* Bytes from the memory that kernels get (vpu_operation_set_memory) to the
- * first element; 0 for a packed tensor. */
+ * first element; 0 for a packed tensor that is no view. */
 VPU_EXPORT uint64_t vpu_tensor_offset(const vpu_tensor *tensor);
-/* Of all its memory, padding and gaps with it; of a view that has gaps, of its
- * parent's. */
+/* Of all that memory, padding and gaps with it; of a view, of the tensor that
+ * it is a part of. */
 VPU_EXPORT size_t vpu_tensor_memory_bytes(const vpu_tensor *tensor);
 /* The elements that mean something: all of an input, what operations with a
  * reach (vpu_kind) have left of it behind them. An end at its start: none is
@@ -557,9 +557,10 @@ VPU_EXPORT vpu_status vpu_operation_set_tensor(vpu_operation *operation,
                                                vpu_tensor *tensor,
                                                vpu_error *err);
 /* The same for a kernel that knows where elements are: it gets all of the
- * tensor's memory, padding with it, of a view that of its parent. Elements
- * begin vpu_tensor_offset behind that, vpu_tensor_stride apart. Of a packed
- * tensor it is vpu_operation_set_tensor, which takes packed ones alone.
+ * tensor's memory, padding with it, of a view that of the tensor that it is a
+ * part of. Elements begin vpu_tensor_offset behind that, vpu_tensor_stride
+ * apart. vpu_operation_set_tensor takes packed tensors alone, and gives of a
+ * view its own piece.
  *
  * VPU_ERR_INVALID, VPU_ERR_MISMATCH  as vpu_operation_set_tensor */
 VPU_EXPORT vpu_status vpu_operation_set_memory(vpu_operation *operation,

@@ -338,7 +338,8 @@ static vpu_status copy_sizes(void *user, const vpu_call *c, vpu_sizes *out,
     return VPU_OK;
 }
 
-/* n0 to n3, the outer dims, in0 to in5 and out0 to out5, the strides, as if
+/* Element for element, behind the offsets; or by strides:
+ * n0 to n3, the outer dims, in0 to in5 and out0 to out5, the strides, as if
  * there were six dims; behind "in" and "out" alone the offset. In elements. */
 static vpu_status copy_value(void *user, const vpu_call *c, const char *name,
                              vpu_value *out, vpu_error *err)

@@ -278,14 +278,10 @@ uint64_t vpu_tensor_stride(const vpu_tensor *self, uint32_t i)
 
 uint64_t vpu_tensor_offset(const vpu_tensor *self)
 {
-    return self && self->has_gaps ? self->offset : 0;
+    return self ? self->offset : 0;
 }
 
 size_t vpu_tensor_memory_bytes(const vpu_tensor *self)
 {
-    if (!self)
-        return 0;
-    return self->has_gaps || !self->parent
-               ? self->graph->g.buffers[self->buffer].bytes
-               : self->bytes;
+    return self ? api_tensor_memory_bytes(self) : 0;
 }

@@ -364,6 +364,7 @@ static vpu_status check_elements(const argument *x, const vpu_tensor *t,
 typedef struct {
     const argument *x;
     vpu_tensor *t;
+    bool whole; /* its root's memory, where a view has its parent around it */
 } binding;
 
 /* The elements of the root that a view is. */
@@ -387,7 +388,7 @@ static vpu_status bind_tensor(void *user, vpu_error *err)
     const vpu_tensor *t = b->t;
     bool written = x->p->space == SIM_ARG_GLOBAL && !x->p->is_const &&
                    t->role != VPU_ROLE_INPUT && t->role != VPU_ROLE_CONSTANT;
-    bool piece = t->parent && !t->has_gaps;
+    bool piece = t->parent && !b->whole;
 
     (void)err;
     if (written)
@@ -407,7 +408,7 @@ static vpu_status set_tensor(vpu_operation *operation, const char *name,
                              vpu_tensor *t, bool whole, vpu_error *err)
 {
     argument x;
-    binding b = {&x, t};
+    binding b = {&x, t, whole};
     vpu_status st = find_argument(operation, name, &x, err);
 
     if (!st)

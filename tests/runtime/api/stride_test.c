@@ -855,6 +855,67 @@ START_TEST(around_a_view)
 }
 END_TEST
 
+/* A view in one piece, whose kernel reads the rows around it. */
+static void around_rows(void)
+{
+    static const char source[] =
+        "__kernel void rows(__global const int *in, __global int *out,\n"
+        "                   int from, int row, int to)\n"
+        "{\n"
+        "    int x = get_global_id(0), y = get_global_id(1);\n"
+        "    int i = from + y * row + x;\n"
+        "    out[to + y * row + x] = in[i - row] + 2 * in[i] + in[i + row];\n"
+        "}\n";
+    static const char *const in = "in", *const out = "out";
+    static const vpu_parameter places[] = {
+        {.name = "from", .expression = "in0_offset"},
+        {.name = "row", .expression = "in0_stride_0"},
+        {.name = "to", .expression = "out0_offset"}};
+    static const uint32_t start[] = {1, 0}, dims[] = {8, 16};
+    vpu_tensor *x = plain("x", VPU_ROLE_INPUT, "10x16:i32");
+    vpu_tensor *y = plain("y", VPU_ROLE_OUTPUT, "8x16:i32"), *v;
+    int32_t given[160], wanted[128];
+    vpu_kind k = VPU_KIND_INIT;
+
+    k.name = "rows";
+    k.source = source;
+    k.inputs = &in;
+    k.outputs = &out;
+    k.n_inputs = k.n_outputs = 1;
+    k.parameters = places;
+    k.n_parameters = 3;
+    k.global = "in0_1,in0_0";
+    k.strided = 1;
+    k.reach = "1,0";
+    api_ok(vpu_context_register(c, &k, &api_err));
+    v = view(x, start, dims);
+    ck_assert(vpu_tensor_is_packed(v));
+    ck_assert_uint_eq(vpu_tensor_offset(v), 64);
+    ck_assert_uint_eq(vpu_tensor_memory_bytes(v), 640);
+    add("rows", v, y);
+    for (int i = 0; i < 160; i++)
+        given[i] = i * i;
+    for (int i = 0; i < 128; i++)
+        wanted[i] = given[i] + 2 * given[i + 16] + given[i + 32];
+    api_ok(vpu_tensor_write(x, given, sizeof given, &api_err));
+    run();
+    expect_numbers(y, wanted);
+}
+
+START_TEST(rows_around_a_view)
+{
+    around_rows();
+}
+END_TEST
+
+START_TEST(rows_around_a_view_on_opencl)
+{
+    teardown();
+    open_on("opencl");
+    around_rows();
+}
+END_TEST
+
 START_TEST(too_little_padding_on_opencl)
 {
     vpu_add_options o = VPU_ADD_OPTIONS_INIT;
@@ -1151,6 +1212,8 @@ int main(void)
     tcase_add_test(t, undefined_padding);
     tcase_add_loop_test(t, padding_that_is_too_small, 0, 4);
     tcase_add_test(t, around_a_view);
+    tcase_add_test(t, rows_around_a_view);
+    tcase_add_test(t, rows_around_a_view_on_opencl);
     tcase_add_test(t, too_little_padding_on_opencl);
     tcase_add_test(t, regions_behind_other_operations);
     tcase_add_loop_test(t, checked_borders, 0, 2);
