@@ -1213,8 +1213,9 @@ VPU_EXPORT vpu_status vpu_run_options_check(const vpu_run_options *options,
 VPU_EXPORT vpu_status vpu_graph_run(vpu_graph *graph,
                                     const vpu_run_options *options,
                                     vpu_result **out, vpu_error *err);
-/* From any thread: a run that is under way ends soon, with VPU_ERR_STOPPED. The
- * graph can be run again. Nothing happens where none is. */
+/* From any thread: a run that is under way ends soon, with VPU_ERR_STOPPED, and
+ * so does checking, tuning, and comparing with the graph as the first one, on
+ * the simulator. The graph can be run again. Nothing happens where none is. */
 VPU_EXPORT void vpu_graph_cancel(vpu_graph *graph);
 
 /* And what was borrowed from it. */
@@ -1395,6 +1396,7 @@ VPU_EXPORT vpu_status vpu_checkers_check(const char *text, vpu_error *err);
  *
  * VPU_ERR_INVALID      as vpu_graph_finalize; an input never written; no such
  *                      checker
+ * VPU_ERR_STOPPED      vpu_graph_cancel
  * VPU_ERR_UNSUPPORTED  without VPU_CAN_CHECK
  * VPU_ERR_LIMIT        cycles or time of a launch; the file `suppress`
  * VPU_ERR_IO, VPU_ERR_PARSE  of that file (message: which line) */
@@ -1466,6 +1468,7 @@ VPU_EXPORT vpu_status vpu_diff_check_tolerance(const char *text,
  *
  * VPU_ERR_MISMATCH     inputs or outputs are others
  * VPU_ERR_INVALID      a tolerance; an input never written; no operations
+ * VPU_ERR_STOPPED      vpu_graph_cancel of the first graph
  * VPU_ERR_UNSUPPORTED  max_slowdown, and a side counts no cycles; a function of
  *                      the host; a graph at other shapes than it was made for
  * else                 of the two backends, "a: " or "b: " in front */

@@ -60,6 +60,7 @@ static vpu_status check_graph(void *user, vpu_error *err)
         .fill_user = c};
     vpu_status st;
 
+    cfg.run.how.cancel = &g->cancel;
     cfg.run.device = "";  /* of the simulator's own */
     cfg.run.debug = NULL; /* their code is another one */
     c->a = arena_create(0);
@@ -99,8 +100,10 @@ vpu_status vpu_graph_check(vpu_findings **out, vpu_graph *self,
             self, "checkers would not see what it does to memory", err);
     if (!st && !o.fill)
         st = api_graph_check_inputs(self, err);
-    if (!st)
-        st = oom_guard(check_graph, &c, err);
+    if (st)
+        return st;
+    atomic_store(&self->cancel, false);
+    st = oom_guard(check_graph, &c, err);
     if (st) {
         arena_destroy(c.a);
         return st;

@@ -84,6 +84,7 @@ static vpu_status make_sides(comparing *c, diff_side sides[2], vpu_error *err)
         }
         c->cfg[k] = api_graph_config(g);
         c->cfg[k].debug = NULL;
+        c->cfg[k].how.cancel = &c->graphs[0]->cancel;
         c->made->apart[k] = g->g;
         c->made->apart[k].shared_bytes = 0;
         sides[k] = (diff_side){.id = g->context->id,
@@ -162,8 +163,10 @@ vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *self,
             err_set(err, VPU_ERR_INVALID, "max_slowdown is %g", o.max_slowdown);
     if (!st)
         st = api_graph_check_inputs(self, err);
-    if (!st)
+    if (!st) {
+        atomic_store(&self->cancel, false);
         st = oom_guard(compare_graphs, &c, err);
+    }
     if (st) {
         arena_destroy(c.a);
         return st;

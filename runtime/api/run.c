@@ -373,9 +373,9 @@ vpu_status vpu_graph_run(vpu_graph *self, const vpu_run_options *options,
 
 void vpu_graph_cancel(vpu_graph *self)
 {
-    if (!self || !self->open.ops)
+    if (!self)
         return;
     atomic_store(&self->cancel, true);
-    if (self->open.ops->cancel)
+    if (self->open.ops && self->open.ops->cancel)
         self->open.ops->cancel(self->open.self);
 }

@@ -75,7 +75,7 @@ typedef struct exec_options {
     uint64_t seed;       /* of EXEC_RANDOM, EXEC_IN_RANDOM_TURN */
     uint64_t max_cycles; /* of one SHAVE, 0 = no limit */
     double timeout_s;    /* host seconds for a launch, 0 = no limit */
-    /* Set by another thread, which calls exec_threads_hurry then: the launch
+    /* Set by another thread, which may call exec_threads_hurry then: the launch
      * ends with VPU_ERR_STOPPED. NULL = nobody does. */
     const atomic_bool *cancel;
     exec_overruns overruns;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 enum {
     /* Steps a SHAVE may be ahead of the clock: what bounds memory. Many more do
      * not stay in the host's caches until they are replayed. */
@@ -59,6 +61,32 @@ static void time_is_over(void *arg)
         fault_interrupt(&r->shaves[i].scope);
 }
 
+/* Every so often while a launch runs that may be cancelled. */
+static void look_out(void *arg)
+{
+    rounds_launch *r = arg;
+
+    if (is_cancelled(r) || clock_seconds() >= r->deadline)
+        time_is_over(r);
+}
+
+/* Seconds until look_out is due first; the watch repeats it. */
+static const double LOOK_S = 0.05;
+
+static void start_watch(rounds_launch *r)
+{
+    double seconds =
+        r->launch->how.timeout_s > 0 ? r->launch->how.timeout_s : INFINITY;
+    bool looks = r->launch->how.cancel && seconds > LOOK_S;
+
+    if (isinf(seconds) && !looks)
+        return;
+    r->deadline = clock_seconds() + seconds;
+    exec_threads_watch(r->threads, looks ? LOOK_S : seconds, look_out, r);
+    if (is_cancelled(r))
+        exec_threads_hurry(r->threads);
+}
+
 static void start_threads(rounds_launch *r)
 {
     uint32_t n = r->launch->how.n_threads;
@@ -77,13 +105,8 @@ static void start_threads(rounds_launch *r)
         r->launch->turns != EXEC_APART)
         n = 1;
     r->n_threads = r->threads ? n - 1 : 0; /* this thread works, too */
-    if (r->threads && (r->launch->how.timeout_s > 0 || r->launch->how.cancel))
-        exec_threads_watch(
-            r->threads,
-            r->launch->how.timeout_s > 0 ? r->launch->how.timeout_s : INFINITY,
-            time_is_over, r);
-    if (r->threads && is_cancelled(r))
-        exec_threads_hurry(r->threads);
+    if (r->threads)
+        start_watch(r);
 }
 
 static void stop_threads(rounds_launch *r)

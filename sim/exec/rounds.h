@@ -38,8 +38,9 @@ typedef struct rounds_launch {
     bool running; /* a round is */
     uint32_t round_steps;
     mach_queue *next;
-    bool faulted; /* refill said so */
-    bool gave_up; /* a round was left undone */
+    bool faulted;    /* refill said so */
+    bool gave_up;    /* a round was left undone */
+    double deadline; /* of the host's clock */
     atomic_bool timed_out, cancelled;
 } rounds_launch;
 

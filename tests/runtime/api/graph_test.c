@@ -772,6 +772,40 @@ START_TEST(runs_are_cancelled)
 }
 END_TEST
 
+/* Also what opens devices of its own, with one call to cancel it. */
+START_TEST(other_work_is_cancelled)
+{
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_context *c;
+    vpu_graph *g;
+    vpu_findings *f;
+    vpu_diff *d;
+    pthread_t thread;
+
+    o.max_cycles = UINT64_MAX;
+    o.timeout = -1;
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    g = run_away(c, "spin", 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, g), 0);
+    switch (_i) {
+    case 0:
+        api_fails(vpu_graph_check(&f, g, NULL, &api_err), VPU_ERR_STOPPED,
+                  "cancelled");
+        break;
+    case 1:
+        api_fails(vpu_graph_tune(g, NULL, &api_err), VPU_ERR_STOPPED,
+                  "cancelled");
+        break;
+    default:
+        api_fails(vpu_diff_create(&d, g, g, NULL, &api_err), VPU_ERR_STOPPED,
+                  "cancelled");
+    }
+    pthread_join(thread, NULL);
+    vpu_graph_free(g);
+    vpu_context_free(c);
+}
+END_TEST
+
 START_TEST(work_items_that_miss_a_barrier)
 {
     vpu_program *p =
@@ -882,6 +916,7 @@ int main(void)
     tcase_add_test(t, faults_name_their_line);
     tcase_add_test(t, cycles_and_seconds_are_limited);
     tcase_add_test(t, runs_are_cancelled);
+    tcase_add_loop_test(t, other_work_is_cancelled, 0, 3);
     tcase_add_test(t, work_items_that_miss_a_barrier);
     tcase_add_test(t, tensors_that_the_device_has_no_room_for);
     tcase_add_test(t, printf_goes_to_the_callback);
