@@ -142,6 +142,19 @@ def test_ctrl_c_ends_a_run(endless):
     assert endless.run().cycles > 0  # the graph is as before
 
 
+def test_ctrl_c_ends_checks_and_comparisons(endless):
+    other = endless.clone()
+    other.finalize()
+    for work in (endless.check, lambda: vpusim.compare.diff_graphs(endless, other), endless.tune):
+        began = time.monotonic()
+        interrupt_after(0.3)
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert time.monotonic() - began < 30
+    endless.inputs[0].write(np.ones(1, np.int32))
+    assert endless.run().cycles > 0
+
+
 def test_ctrl_c_ends_a_run_of_the_main_thread(suddenly_endless):
     began = time.monotonic()
     interrupt_after(0.3)

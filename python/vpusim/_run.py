@@ -216,11 +216,11 @@ def _run_there(guard: Guard, work: Callable[[], Any], cancel: Callable[[], None]
 
 def interruptible(pace: Pace, guard: Guard, work: Callable[[], Any],
                   cancel: Callable[[], None], stays: bool = False) -> Any:
-    """Does the work under the guard, which the caller does not hold; Ctrl-C cancels it.
+    """Does the work under the guard; Ctrl-C cancels it.
 
-    Work that `stays` is for the main thread however long it takes, as far as that may be.
+    A caller that holds the guard is itself work that Ctrl-C cancels. Work that `stays` is for the main thread however long it takes, as far as that may be.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or guard.lock._is_owned():
         with guard.lock:
             return work()
     is_nested = _watcher is not None and _watcher.cancel is not None  # in a signal's handler

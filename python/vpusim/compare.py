@@ -1,10 +1,9 @@
 """Comparing: a layer with a function of numpy, or with another layer."""
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from . import _options
 from ._errors import InvalidError, MismatchError
 from ._handle import Handle, Object, call
 from ._library import ffi, lib, text
-from .graph import Graph
+from .graph import Graph, on_all
 from .layer import Layer, LayerResult, Prepared
 
 Array = np.ndarray[Any, Any]
@@ -247,19 +246,11 @@ class Diff(Object):
         return f"<vpusim.Diff {'equal' if self.equal else self.summary}>"
 
 
-@contextlib.contextmanager
-def _both(a: Handle, b: Handle) -> Iterator[None]:
-    """Two guards, in an order in which no two threads wait for each other."""
-    first, second = sorted((a.guard, b.guard), key=id)
-    with first.lock, second.lock:
-        yield
-
-
 def diff_graphs(graph: Graph, reference: Graph, *, tolerance: Tolerances = (),
                 outputs_only: bool = False, heat_map: Any = None, max_slowdown: float = 0,
                 slowdown_if_known: bool = False, groups: bool = True,
                 verbose: bool = False) -> Diff:
-    """Compares two graphs with the inputs of the first.
+    """Compares two graphs with the inputs of the first. Ctrl-C ends it.
 
     `max_slowdown`: the graph may take so many times the reference's cycles, in all and launch
     by launch; with `slowdown_if_known` only where both sides count cycles. Without
@@ -275,13 +266,17 @@ def diff_graphs(graph: Graph, reference: Graph, *, tolerance: Tolerances = (),
     if a is b:
         raise InvalidError("a graph cannot be compared with itself: make another one")
     out = ffi.new("vpu_diff **")
-    with _both(a, b):
+
+    def compare() -> Handle:
         call(a.guard, lib.vpu_diff_create, out, a.pointer, b.pointer, options)
+        # Freeing a Diff lets go of both graphs, which is safe at any time.
+        return Handle(out[0], lib.vpu_diff_free, a.guard, (graph._sink, reference._sink))
+
+    made = Diff(on_all([a, b], compare))
     del keep
     graph._sink.drain()
     reference._sink.drain()
-    # Freeing a Diff lets go of both graphs, which is safe at any time.
-    return Diff(Handle(out[0], lib.vpu_diff_free, a.guard, (graph._sink, reference._sink)))
+    return made
 
 
 def _inputs_of(layer: Layer, inputs: Any) -> List[Any]:
@@ -298,9 +293,12 @@ def _against_layer(layer: Layer, reference: Layer, inputs: List[Any], tolerance:
                    options: Dict[str, Any]) -> Diff:
     a, b = layer.prepare(*inputs), reference.prepare(*inputs)
     values = a.take(inputs)
-    with _both(a.graph._use(), b.graph._use()):
+
+    def compare() -> Diff:
         a.write(values)
         return diff_graphs(a.graph, b.graph, tolerance=tolerance, **options)
+
+    return on_all([a.graph._use(), b.graph._use()], compare)
 
 
 def _against_numpy(layer: Any, reference: Callable[..., Any], inputs: List[Any],

@@ -732,7 +732,7 @@ class Graph(Object):
         `checks` is a list as of `vpu check --checks`. `orders` tries other orders of work-groups,
         too, with so many random ones (4) from `seed` (1) on. With `strict_align` a vector whose
         address is no multiple of its size is an error, no note. `suppress` is a file of findings
-        that are known and do not count, lines CHECKER KERNEL FILE[:LINE].
+        that are known and do not count, lines CHECKER KERNEL FILE[:LINE]. Ctrl-C ends it.
         """
         options, keep = _options.fill("vpu_check_options", checks=checks,
                                       max_findings=max_findings, orders=orders,
@@ -740,9 +740,13 @@ class Graph(Object):
                                       strict_align=strict_align, suppress=suppress)
         handle = self._use()
         out = ffi.new("vpu_findings **")
-        call(handle.guard, lib.vpu_graph_check, out, handle.pointer, options)
+
+        def check() -> Handle:
+            call(handle.guard, lib.vpu_graph_check, out, handle.pointer, options)
+            return Handle(out[0], lib.vpu_findings_free, handle.guard, self._sink)
+
+        made = Findings(on_all([handle], check))
         del keep
-        made = Findings(Handle(out[0], lib.vpu_findings_free, handle.guard, self._sink))
         self._sink.drain()
         return made
 
@@ -760,7 +764,7 @@ class Graph(Object):
         The launches have the sizes then (`Operation.local_size`). `mode` says how many are tried:
         "rapid" a few, "normal" a tenth, "exhaustive" all; that with `shaves_too` each with each
         number of SHAVEs. What `file` has is not tuned again, what is found is added to it, and a
-        context takes it (`Context(tuned=file)`). Ctrl-C ends it behind the launch that runs.
+        context takes it (`Context(tuned=file)`). Ctrl-C ends it.
         """
         options, keep = _options.fill("vpu_tune_options", mode=mode, shaves_too=shaves_too,
                                       file=file)
@@ -933,19 +937,16 @@ class Instances:
         return f"<vpusim.Instances {len(self)}, taken {len(self._taken)}>"
 
 
-class _Split:
-    """A run of several graphs as one."""
+class _OnAll:
+    """Work on several graphs at once, under the guards of all."""
 
-    def __init__(self, graphs: Sequence[Graph], dimension: Optional[int]) -> None:
-        self.handles = [graph._use() for graph in graphs]
-        self.sinks = [graph._sink for graph in graphs]
-        self.options, _ = _options.fill("vpu_split_options",
-                                        dimension=0 if dimension is None else dimension + 1)
+    def __init__(self, handles: Sequence[Handle], do: Callable[[], Any]) -> None:
+        self.handles, self.do = handles, do
         #: In an order in which no two threads wait for each other.
-        self.guards = sorted({h.guard for h in self.handles}, key=id)
+        self.guards = sorted({h.guard for h in handles}, key=id)
         self.stop = self.has_all = False
 
-    def work(self) -> List[Handle]:
+    def work(self) -> Any:
         """Under the first guard."""
         with contextlib.ExitStack() as stack:
             for guard in self.guards[1:]:
@@ -954,18 +955,19 @@ class _Split:
                         raise StoppedError("cancelled")
                 stack.callback(guard.release)
             self.has_all = True
-            n = len(self.handles)
-            out = ffi.new("vpu_result *[]", n)
-            call(self.guards[0], lib.vpu_graph_run_split,
-                 ffi.new("vpu_graph *[]", [h.pointer for h in self.handles]), n, self.options, out)
-            return [Handle(pointer, lib.vpu_result_free, h.guard, sink)
-                    for pointer, h, sink in zip(out, self.handles, self.sinks)]
+            return self.do()
 
     def cancel(self) -> None:
         """From another thread."""
         self.stop = True
         for handle in self.handles if self.has_all else []:
             lib.vpu_graph_cancel(handle.pointer)
+
+
+def on_all(handles: Sequence[Handle], do: Callable[[], Any]) -> Any:
+    """What `do` gives, as the only thread that uses the graphs; Ctrl-C cancels them."""
+    all_of = _OnAll(handles, do)
+    return interruptible(Pace(), all_of.guards[0], all_of.work, all_of.cancel)
 
 
 def run_split(graphs: Sequence[Graph], dimension: Optional[int] = None) -> List[Result]:
@@ -977,8 +979,19 @@ def run_split(graphs: Sequence[Graph], dimension: Optional[int] = None) -> List[
     """
     if not graphs:
         raise InvalidError("no graph is given")
-    split = _Split(graphs, dimension)
-    made = interruptible(Pace(), split.guards[0], split.work, split.cancel)
+    handles = [graph._use() for graph in graphs]
+    options, keep = _options.fill("vpu_split_options",
+                                  dimension=0 if dimension is None else dimension + 1)
+    n, out = len(handles), ffi.new("vpu_result *[]", len(handles))
+
+    def run() -> List[Handle]:
+        call(handles[0].guard, lib.vpu_graph_run_split,
+             ffi.new("vpu_graph *[]", [h.pointer for h in handles]), n, options, out)
+        return [Handle(pointer, lib.vpu_result_free, h.guard, graph._sink)
+                for pointer, h, graph in zip(out, handles, graphs)]
+
+    made = on_all(handles, run)
+    del keep
     for graph in graphs:
         graph._sink.drain()
     return [Result(graph, handle) for graph, handle in zip(graphs, made)]

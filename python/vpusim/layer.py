@@ -13,7 +13,7 @@ from ._errors import InvalidError, MismatchError, UnsupportedError
 from ._handle import Handle
 from .context import Context
 from .findings import Findings
-from .graph import Graph, Operation, Shape, Tensor, dtype_of, shape_text
+from .graph import Graph, Operation, Shape, Tensor, dtype_of, on_all, shape_text
 from .program import Argument, Kernel, Program
 from .results import Result
 from .timeline import Timeline
@@ -51,9 +51,12 @@ class Prepared:
     def check(self, values: Sequence[Any], **options: Any) -> Findings:
         """Under the checkers, without a run."""
         taken = self.take(values)
-        with self.graph._use().guard.lock:
+
+        def check() -> Findings:
             self.write(taken)
             return self.graph.check(**options)
+
+        return on_all([self.graph._use()], check)
 
     def run(self, values: Sequence[Any]) -> "LayerResult":
         """One run, from arrays to arrays."""
