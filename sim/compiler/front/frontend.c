@@ -199,8 +199,7 @@ static vpu_status run(const fe_job *job, const fe_files *f,
     st = file_read(f->messages, MAX_SOURCE_BYTES, a, &diag, &len, err);
     if (st)
         return st;
-    /* A clang that fails and says nothing was killed: the system was short. */
-    if (code && (!*diag || task_says_short(diag)))
+    if (code && task_says_short(diag))
         return short_of_memory(job, err);
     diag = fe_diagnostics(diag, f->prelude, a);
     if (code)
