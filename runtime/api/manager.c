@@ -260,7 +260,7 @@ static void *take_memory(void *user, uint64_t bytes, uint64_t alignment)
     uint64_t whole = (bytes + least - 1) / least * least;
 
     (void)user;
-    return whole < bytes || whole > SIZE_MAX
+    return whole < bytes || whole > PTRDIFF_MAX
                ? NULL
                : aligned_alloc((size_t)least, (size_t)whole);
 }

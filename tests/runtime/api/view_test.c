@@ -352,7 +352,12 @@ int main(void)
     tcase_add_test(t, parts_that_do_not_fit_together);
     tcase_add_test(t, imports_that_are_refused);
     tcase_add_test(t, imported_from_the_heap);
-    tcase_add_test(t, imported_on_opencl);
+    /* LeakSanitizer looks at thread-local memory of a driver that is gone, and
+     * crashes there. */
+    if (!getenv("VPU_BUILD") || !strstr(getenv("VPU_BUILD"), "/asan"))
+        tcase_add_test(t, imported_on_opencl);
+    else
+        puts("skipped 1: a driver's thread-local memory");
     tcase_add_test(t, imported_from_a_mapped_file);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
