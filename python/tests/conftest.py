@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,10 @@ import pytest
 import vpusim
 
 pytest_plugins = ["pytester"]
+
+#: A shell ignores it for what runs in its background, and Python leaves it so.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALE = """__kernel void scale(__global const float *x, __global float *y, float f)
