@@ -294,13 +294,6 @@ static vpu_status open_temp(file_out *o, const char *path, vpu_error *err)
     return VPU_OK;
 }
 
-/* A name of the system's, such as /dev/stdout, that leads to a file: the file
- * itself is meant, which others may have open, and no name may be replaced. */
-static bool is_of_system(const char *path)
-{
-    return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
-}
-
 /* The descriptor that a name stands for; below 0: none. */
 static int descriptor_named(const char *path)
 {
@@ -315,6 +308,13 @@ static int descriptor_named(const char *path)
                    sscanf(path, "/proc/self/fd/%u%c", &n, &more) == 1
                ? (int)(n & INT_MAX)
                : -1;
+}
+
+/* A name of the system's that leads to a file: the file itself is meant, which
+ * others may have open, and no name may be replaced. */
+static bool is_of_system(const char *path)
+{
+    return descriptor_named(path) >= 0 || !strncmp(path, "/proc/", 6);
 }
 
 /* Its own place in the file goes on: opened anew, a regular file would be

@@ -103,6 +103,20 @@ START_TEST(names_of_the_system)
 }
 END_TEST
 
+/* A folder below /dev is one like others. */
+START_TEST(files_in_memory)
+{
+    char name[64];
+    size_t n;
+
+    snprintf(name, sizeof name, "vpu-file-out-%d", (int)getpid());
+    write_to(file_join(mem, "/dev/shm", name), "a long text");
+    write_to(file_join(mem, "/dev/shm", name), "short");
+    ck_assert_str_eq(program_file(mem, "/dev/shm", name, &n), "short");
+    unlink(file_join(mem, "/dev/shm", name));
+}
+END_TEST
+
 START_TEST(the_mode_that_was_asked_for)
 {
     struct stat s;
@@ -126,6 +140,7 @@ int main(void)
     tcase_add_test(t, links_stay);
     tcase_add_test(t, links_without_an_end);
     tcase_add_test(t, names_of_the_system);
+    tcase_add_test(t, files_in_memory);
     tcase_add_test(t, the_mode_that_was_asked_for);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
