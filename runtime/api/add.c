@@ -407,14 +407,6 @@ static vpu_status find_outputs(adding *x, vpu_error *err)
 
 /* --- kernel --------------------------------------------------------------- */
 
-static const char *opencl_type(uint32_t type)
-{
-    static const char *const names[] = {
-        "", "half", "float", "int", "uchar", "char", "short", "ushort", "long"};
-
-    return names[type];
-}
-
 /* The macros of the tensors' types, in front of the variant's own options. */
 static vpu_status find_kernel(adding *x, vpu_error *err)
 {
@@ -433,10 +425,10 @@ static vpu_status find_kernel(adding *x, vpu_error *err)
     options = arena_array(a, const char *, n_tensors + v.n_build_options + 1);
     for (size_t i = 0; i < k->n_inputs; i++)
         options[i] = arena_printf(a, "-DVPU_IN%zu=%s", i,
-                                  opencl_type(x->call.inputs[i]->type));
+                                  api_opencl_type(x->call.inputs[i]->type));
     for (size_t i = 0; i < k->n_outputs; i++)
         options[k->n_inputs + i] = arena_printf(
-            a, "-DVPU_OUT%zu=%s", i, opencl_type(x->outputs[i]->type));
+            a, "-DVPU_OUT%zu=%s", i, api_opencl_type(x->outputs[i]->type));
     for (size_t i = 0; i < v.n_build_options; i++)
         options[n_tensors + i] = arena_strdup(a, v.build_options[i]);
     all = (vpu_variant){arena_strdup(a, v.kernel), options,

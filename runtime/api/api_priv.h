@@ -233,7 +233,9 @@ struct vpu_graph {
                            backend; NULL: none does */
 };
 
-/* tensor.c: the tensor whose buffer it is. */
+/* tensor.c: the element type in OpenCL C. */
+const char *api_opencl_type(uint32_t type);
+/* The tensor whose buffer it is. */
 vpu_tensor *api_tensor_root(vpu_tensor *t);
 const vpu_tensor *api_tensor_root_of(const vpu_tensor *t);
 /* Where the first element of an input or output is for the caller, and where
@@ -287,17 +289,6 @@ void api_graph_describe(vpu_graph *g, const char *layer, const char *type);
 void api_operation_reads(vpu_operation *op, vpu_tensor *t);
 void api_operation_writes(vpu_operation *op, vpu_tensor *t);
 graph_launch *api_graph_add_launch(vpu_graph *g);
-/* How far the graph has grown, and back there, when what was added in several
- * steps does not become whole. */
-typedef struct {
-    size_t n_tensors, n_programs;
-    uint32_t n_buffers, n_launches, n_operations, n_views;
-    vpu_tensor *views;
-    vpu_operation **last_operation;
-    const char *layer, *type;
-} api_mark;
-api_mark api_graph_mark(const vpu_graph *g);
-void api_graph_back_to(vpu_graph *g, const api_mark *m);
 /* How its context runs it. */
 backend_config api_graph_config(const vpu_graph *g);
 /* VPU_ERR_INVALID: an input was never written. */

@@ -32,20 +32,12 @@ static bool has_border(const vpu_tensor *t)
     return t && t->border > VPU_BORDER_UNDEFINED;
 }
 
-static const char *opencl_type(uint32_t type)
-{
-    static const char *const names[] = {
-        "", "half", "float", "int", "uchar", "char", "short", "ushort", "long"};
-
-    return names[type];
-}
-
 /* The kernel for a tensor; the graph keeps its program. */
 static vpu_status find_kernel(vpu_graph *g, const vpu_tensor *t,
                               const vpu_kernel **out, vpu_error *err)
 {
     const char *option =
-        arena_printf(g->arena, "-DELEMENT=%s", opencl_type(t->type));
+        arena_printf(g->arena, "-DELEMENT=%s", api_opencl_type(t->type));
     const vpu_variant v = {"fill_border", &option, 1};
 
     return api_kind_kernel(g->context, &border_kind, &v, out, err);

@@ -25,6 +25,14 @@ const char *vpu_type_name(uint32_t type)
                          : NULL;
 }
 
+const char *api_opencl_type(uint32_t type)
+{
+    static const char *const names[] = {
+        "", "half", "float", "int", "uchar", "char", "short", "ushort", "long"};
+
+    return names[type];
+}
+
 /* --- making --------------------------------------------------------------- */
 
 static vpu_status bad_shape(const char *text, vpu_error *err)
