@@ -400,6 +400,11 @@ vpu_status api_run_files_close(api_run_files *f, vpu_status st, vpu_error *err);
 /* result.c: where its report comes from, while its graph is open. */
 report_source api_result_source(const vpu_result *r);
 
+/* memory.c: into the caller's structure, which says how much of it there is.
+ * VPU_ERR_INVALID */
+vpu_status api_give_memory_use(vpu_memory_use is, vpu_memory_use *out,
+                               vpu_error *err);
+
 /* tune.c: the sizes of the context's file, if it has one, for the graph's
  * launches. Errors of tune_file_read and tune_apply. */
 vpu_status api_graph_take_tuned(vpu_graph *g, vpu_error *err);

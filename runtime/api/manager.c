@@ -234,22 +234,14 @@ vpu_status vpu_memory_manager_blob(const vpu_memory_manager *self, size_t i,
 vpu_status vpu_memory_manager_use(const vpu_memory_manager *self,
                                   vpu_memory_use *out, vpu_error *err)
 {
-    vpu_memory_use use;
     pool_usage is;
     vpu_status st = api_need(self, "manager", err);
 
-    if (!st)
-        st = api_need(out, "out", err);
-    if (!st)
-        st = api_take_options(&use, sizeof use, out, "vpu_memory_use", err);
     if (st)
         return st;
     is = pool_usage_of(self->pool);
-    use = (vpu_memory_use){.struct_size = out->struct_size,
-                           .apart = is.buffers,
-                           .planned = is.peak};
-    memcpy(out, &use, use.struct_size);
-    return VPU_OK;
+    return api_give_memory_use(
+        (vpu_memory_use){.apart = is.buffers, .planned = is.peak}, out, err);
 }
 
 /* --- sets ----------------------------------------------------------------- */

@@ -10,24 +10,32 @@ static bool is_planned(const vpu_graph *g)
     return g && g->open.ops;
 }
 
-vpu_status vpu_graph_memory(const vpu_graph *self, vpu_memory_use *out,
-                            vpu_error *err)
+vpu_status api_give_memory_use(vpu_memory_use is, vpu_memory_use *out,
+                               vpu_error *err)
 {
     vpu_memory_use use;
-    vpu_status st = api_need(self, "graph", err);
+    vpu_status st = api_need(out, "out", err);
 
-    if (!st)
-        st = api_need(out, "out", err);
     if (!st)
         st = api_take_options(&use, sizeof use, out, "vpu_memory_use", err);
     if (st)
         return st;
-    use = (vpu_memory_use){.struct_size = out->struct_size,
-                           .apart = self->sharing.plan.sum,
-                           .bound = self->sharing.plan.lower_bound,
-                           .planned = self->sharing.plan.peak};
-    memcpy(out, &use, use.struct_size);
+    is.struct_size = out->struct_size;
+    memcpy(out, &is, is.struct_size);
     return VPU_OK;
+}
+
+vpu_status vpu_graph_memory(const vpu_graph *self, vpu_memory_use *out,
+                            vpu_error *err)
+{
+    vpu_status st = api_need(self, "graph", err);
+
+    return st ? st
+              : api_give_memory_use(
+                    (vpu_memory_use){.apart = self->sharing.plan.sum,
+                                     .bound = self->sharing.plan.lower_bound,
+                                     .planned = self->sharing.plan.peak},
+                    out, err);
 }
 
 static vpu_status print(void *user, vpu_error *err)
