@@ -309,6 +309,23 @@ static bool is_static(const blob *b, const blob_desc *d)
                             d->strides_location == BLOB_CONST);
 }
 
+static void check_written(native_maker *m, const native_tensor *t)
+{
+    uint32_t at = t->operand.buffer->location;
+
+    if (at == BLOB_CONST || at == BLOB_INPUT)
+        native_bad(m, "%s is written at location %s", t->operand.name,
+                   blob_location_name(at));
+}
+
+void native_mark_written(native_maker *m, uint32_t i)
+{
+    if (i >= m->op->n_tensors || !m->op->tensors[i].present)
+        return;
+    m->op->tensors[i].operand.written = true;
+    check_written(m, &m->op->tensors[i]);
+}
+
 /* Within its memory, with strides that go over no element twice. */
 static void check_tensor(native_maker *m, const native_tensor *t)
 {
@@ -351,10 +368,8 @@ static void check_tensor(native_maker *m, const native_tensor *t)
                        ? blob_location_name(f->location)
                        : "no place",
                    room);
-    if (!m->st && t->operand.written &&
-        (f->location == BLOB_CONST || f->location == BLOB_INPUT))
-        native_bad(m, "%s is written at location %s", name,
-                   blob_location_name(f->location));
+    if (!m->st && t->operand.written)
+        check_written(m, t);
 }
 
 static void take_tensor(native_maker *m, native_tensor *t, const blob_buffer *f,

@@ -78,6 +78,8 @@ void native_refuse(native_maker *m, const char *fmt, ...) VPU_PRINTF(2, 3);
 /* Conditions on tensors, by their place in the record; one that is absent, or a
  * place behind the last, never meets them. */
 const native_tensor *native_at(const native_maker *m, uint32_t i);
+/* It is an output, though its place does not tell. */
+void native_mark_written(native_maker *m, uint32_t i);
 #define NATIVE_TYPE(t) (1u << (t))
 void native_need_type(native_maker *m, uint32_t i, uint32_t types);
 void native_need_rank(native_maker *m, uint32_t i, uint32_t least,
