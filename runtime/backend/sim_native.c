@@ -100,6 +100,16 @@ static void run_values(backend_sim_graph *b, const graph_launch *l, running *r)
     exec_scratch_give_back(&b->scratch);
 }
 
+/* What it wrote, kernels may read. */
+static void note_written(backend_sim_graph *b, const graph_launch *l)
+{
+    for (uint32_t i = 0; i < l->n_args; i++)
+        if (l->args[i].written)
+            check_filled(b->checker,
+                         b->addresses[l->args[i].buffer] + l->args[i].offset,
+                         l->args[i].bytes);
+}
+
 static vpu_status run_time(backend_sim_graph *b, uint32_t i, vpu_error *err)
 {
     const graph_launch *l = &b->graph->launches[i];
@@ -128,6 +138,8 @@ vpu_status backend_sim_run_native(backend_sim_graph *b, uint32_t i,
     run_values(b, l, &r);
     if (how->timeout_s > 0 && b->threads)
         exec_threads_unwatch(b->threads);
+    if (b->checker)
+        note_written(b, l);
     st = ended(&r, l, how->timeout_s, err);
     if (!st && how->timing != EXEC_NO_TIMING)
         st = run_time(b, i, err);

@@ -16,10 +16,14 @@
 static vpu_status load(const char *path, arena *a, blob *b, vpu_error *err)
 {
     char *data;
-    size_t n;
+    size_t n, at;
     str again = {0};
     vpu_status st = file_read(path, MAX_BLOB, a, &data, &n, err);
 
+    if (!st && blob_find(data, n, &at)) {
+        data += at;
+        n -= at;
+    }
     if (!st)
         st = blob_parse(data, n, path, a, b, err);
     if (!st)
