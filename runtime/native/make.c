@@ -200,6 +200,17 @@ void native_need_elements(native_maker *m, uint32_t i, uint64_t n)
                    t->operand.name, t->n, n);
 }
 
+void native_need_plain(native_maker *m, uint32_t i)
+{
+    static const uint32_t orders[] = {0,       0x3,      0x43,      0x321,
+                                      0x4321,  0x43521,  0x654321,  0x7654321,
+                                      0x87654321};
+    const native_tensor *t = native_at(m, i);
+
+    if (there(m, i) && t->rank && t->order != orders[t->rank])
+        native_refuse(m, "%s is in order 0x%x", t->operand.name, t->order);
+}
+
 void native_need_halves(native_maker *m)
 {
     for (uint32_t i = 0; i < m->op->n_tensors; i++)
@@ -396,16 +407,16 @@ static void take_tensor(native_maker *m, native_tensor *t, const blob_buffer *f,
     t->number = m->op->n_operands++;
 }
 
-/* The letter of the row for buffer i; 0: there are too many. */
-static char letter_of(const char *row, uint32_t i)
+/* The letter of the row for buffer i of n, which are not too few. */
+static char letter_of(const char *row, uint32_t i, uint32_t n)
 {
-    for (; *row; row++) {
-        if (i-- == 0)
-            return *row;
-        if (row[1] == '*')
-            return *row;
-    }
-    return 0;
+    const char *star = strchr(row, '*');
+    uint32_t first = star ? (uint32_t)(star - row) - 1 : n;
+    uint32_t last = star ? (uint32_t)strlen(star + 1) : 0;
+
+    if (i < first)
+        return row[i];
+    return i < n - last ? row[first] : star[1 + i - (n - last)];
 }
 
 /* How many the row asks for at least, and whether more are fine. */
@@ -441,7 +452,8 @@ static void take_tensors(native_maker *m)
     m->op->tensors = arena_array(m->arena, native_tensor, s->n_buffers + 1);
     for (uint32_t i = 0; i < s->n_buffers && !m->st; i++) {
         native_tensor *t = &m->op->tensors[i];
-        char letter = letter_of(row, i), kind = (char)(letter | 0x20);
+        char letter = letter_of(row, i, s->n_buffers);
+        char kind = (char)(letter | 0x20);
 
         m->op->n_tensors = i + 1;
         take_tensor(m, t, &s->buffers[i], name_of(m, kind, counts),

@@ -89,6 +89,8 @@ void native_need_same(native_maker *m, uint32_t i, uint32_t k);
 /* Not more than the five dims that orders name; for native_load_planes. */
 void native_need_planes(native_maker *m, uint32_t i);
 void native_need_elements(native_maker *m, uint32_t i, uint64_t n);
+/* The order that tensors of its rank have by default, which is the model's. */
+void native_need_plain(native_maker *m, uint32_t i);
 /* All inputs and outputs that are there are of type FP16. */
 void native_need_halves(native_maker *m);
 /* Its size of the dim of that letter. */
@@ -135,6 +137,10 @@ int32_t *native_load_int(const native_job *j, uint32_t i);
  * zero and held in range [?]. */
 void native_store(const native_job *j, uint32_t i, const float *v);
 void native_store_int(const native_job *j, uint32_t i, const int32_t *v);
+
+/* Elements that are only moved: as floats or, of integers, as integers. */
+uint32_t *native_load_cells(const native_job *j, uint32_t i);
+void native_store_cells(const native_job *j, uint32_t i, const uint32_t *v);
 
 /* The same with the order N, C, D, H, W whatever the memory's: the last index
  * fastest, absent dims 1. */
