@@ -177,6 +177,8 @@ static void describe(const adding *x)
 
     api_graph_describe(x->g, lg->layer, lg->type);
     g->form = x->g->n_operations == 1 ? lg->form : g->form;
+    g->blob = x->g->n_operations == 1 ? lg->blob : NULL;
+    g->n_blob = lg->n_blob;
     for (uint32_t i = 0; i < x->bound->n_params; i++)
         *arena_append(x->g->arena, x->g->params, x->g->n_params,
                       x->g->params_cap) = x->bound->params[i];

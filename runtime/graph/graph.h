@@ -155,6 +155,9 @@ typedef struct {
     uint32_t batch;        /* items in the largest batch of a stage; 1 = none */
     bool by_item;          /* an item of it is a launch of its own */
     const char *form;      /* of the first binding: config_form_name */
+    const void *blob;      /* all of it is this blob, whose stage launches[i]
+                              is of is its `line`; NULL: it is of no blob */
+    size_t n_blob;
     graph_host *hosts;     /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;

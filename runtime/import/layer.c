@@ -66,6 +66,8 @@ static vpu_status bind_blob(const graph_layer_texts *t, const import_config *c,
         st = blob_parse(data + at, n - at, path, a, b, err);
     if (!st) {
         st = import_blob(b, c, a, out->graph, err);
+        out->graph->blob = data + at;
+        out->graph->n_blob = n - at;
         if (st)
             err_in(err, st, "%s", path);
     }
