@@ -193,7 +193,7 @@ $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(PRELOAD): %.so: %.o
 	$(call say,LD)$(CC) -shared -o $@ $^ $(filter-out -rdynamic,$(ALL_LDFLAGS)) -lpthread
-$(PRELOAD:.so=.o): private ALL_CFLAGS += -fPIC
+$(PRELOAD:.so=.o): private ALL_CFLAGS += -fPIC -Wno-pedantic
 $(POOLS): %: %.o $(OUT)/tests/runtime/pool/networks.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c %/library.c,\

@@ -17,6 +17,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,15 @@ typedef struct request {
     uint32_t length, moved;
     int32_t status; /* as on the wire */
     bool done;
+    struct async *async; /* the transfer it is of, if nobody waits */
 } request;
+
+/* A transfer that its owner is told of by a callback. */
+typedef struct async {
+    struct async *next; /* of those that are done */
+    request r;
+    struct libusb_transfer t; /* last: it ends with an array */
+} async;
 
 struct libusb_device {
     int refs;
@@ -74,6 +83,11 @@ static struct libusb_context the_context;
 /* The device of the last list: the same one while it is plugged in. */
 static pthread_mutex_t bus_lock = PTHREAD_MUTEX_INITIALIZER;
 static libusb_device *present;
+/* Asynchronous transfers that are done, and not told yet. */
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t events_changed = PTHREAD_COND_INITIALIZER;
+static async *finished;
+static bool interrupted;
 
 static void put16(uint8_t *p, unsigned v)
 {
@@ -266,6 +280,19 @@ static request *find(libusb_device *d, uint32_t seqnum)
     return r;
 }
 
+static void tell(async *a)
+{
+    async **at = &finished;
+
+    pthread_mutex_lock(&events_lock);
+    while (*at)
+        at = &(*at)->next;
+    a->next = NULL;
+    *at = a;
+    pthread_cond_broadcast(&events_changed);
+    pthread_mutex_unlock(&events_lock);
+}
+
 /* With the lock. */
 static void finish(libusb_device *d, request *r, int32_t status)
 {
@@ -276,7 +303,10 @@ static void finish(libusb_device *d, request *r, int32_t status)
     *at = r->next;
     r->status = status;
     r->done = true;
-    pthread_cond_broadcast(&d->changed);
+    if (r->async)
+        tell(r->async);
+    else
+        pthread_cond_broadcast(&d->changed);
 }
 
 /* The bytes of a reply go where its request says, without the lock: a request
@@ -384,35 +414,53 @@ static int result_of(int32_t status)
     return LIBUSB_ERROR_IO;
 }
 
-static int transfer(libusb_device *d, uint8_t endpoint, const uint8_t *setup,
-                    void *data, uint32_t length, uint32_t *moved,
-                    unsigned timeout_ms)
+/* Send r on its way; false: the device is gone. r may be done, and an
+ * asynchronous one be freed, before this returns. */
+static bool submit(libusb_device *d, request *r, uint8_t endpoint,
+                   const uint8_t *setup, void *data)
 {
-    bool in = endpoint & EP_IN;
-    request r = {.in = in ? data : NULL, .length = length};
+    uint32_t seqnum, length = r->length;
 
     pthread_mutex_lock(&d->lock);
     if (d->gone || d->fd < 0) {
         pthread_mutex_unlock(&d->lock);
-        return LIBUSB_ERROR_NO_DEVICE;
+        return false;
     }
-    r.seqnum = ++d->seqnum;
-    r.next = d->waiting;
-    d->waiting = &r;
+    r->in = endpoint & EP_IN ? data : NULL;
+    seqnum = r->seqnum = ++d->seqnum;
+    r->next = d->waiting;
+    d->waiting = r;
     pthread_mutex_unlock(&d->lock);
     /* When it fails the reader finds the connection ended, too. */
-    if (!put_command(d, USBIP_CMD_SUBMIT, r.seqnum, endpoint, 0, length, setup,
-                     in ? NULL : data))
+    if (!put_command(d, USBIP_CMD_SUBMIT, seqnum, endpoint, 0, length, setup,
+                     endpoint & EP_IN ? NULL : data))
+        shutdown(d->fd, SHUT_RDWR);
+    return true;
+}
+
+/* Ask for r back. With the lock, which is let go meanwhile. */
+static void take_back(libusb_device *d, request *r, uint8_t endpoint)
+{
+    uint32_t victim = r->seqnum, number = r->unlink = ++d->seqnum;
+
+    pthread_mutex_unlock(&d->lock);
+    if (!put_command(d, USBIP_CMD_UNLINK, number, endpoint, victim, 0, NULL,
+                     NULL))
         shutdown(d->fd, SHUT_RDWR);
     pthread_mutex_lock(&d->lock);
-    if (!wait_for(d, &r, timeout_ms)) {
-        uint32_t number = r.unlink = ++d->seqnum;
+}
 
-        pthread_mutex_unlock(&d->lock);
-        if (!put_command(d, USBIP_CMD_UNLINK, number, endpoint, r.seqnum, 0,
-                         NULL, NULL))
-            shutdown(d->fd, SHUT_RDWR);
-        pthread_mutex_lock(&d->lock);
+static int transfer(libusb_device *d, uint8_t endpoint, const uint8_t *setup,
+                    void *data, uint32_t length, uint32_t *moved,
+                    unsigned timeout_ms)
+{
+    request r = {.length = length};
+
+    if (!submit(d, &r, endpoint, setup, data))
+        return LIBUSB_ERROR_NO_DEVICE;
+    pthread_mutex_lock(&d->lock);
+    if (!wait_for(d, &r, timeout_ms)) {
+        take_back(d, &r, endpoint);
         wait_for(d, &r, 0);
         /* What had moved came back as a reply; the time was up all the same. */
         if (!r.status && r.moved < length)
@@ -771,6 +819,137 @@ int LIBUSB_CALL libusb_interrupt_transfer(libusb_device_handle *h,
                                           int *actual, unsigned timeout_ms)
 {
     return libusb_bulk_transfer(h, endpoint, data, length, actual, timeout_ms);
+}
+
+/* Asynchronous transfers: without a time-out of their own. */
+
+static async *async_of(struct libusb_transfer *t)
+{
+    return (async *)((char *)t - offsetof(async, t));
+}
+
+struct libusb_transfer *LIBUSB_CALL libusb_alloc_transfer(int packets)
+{
+    async *a = packets ? NULL : calloc(1, sizeof *a);
+
+    return a ? &a->t : NULL;
+}
+
+void LIBUSB_CALL libusb_free_transfer(struct libusb_transfer *t)
+{
+    if (t)
+        free(async_of(t));
+}
+
+int LIBUSB_CALL libusb_submit_transfer(struct libusb_transfer *t)
+{
+    async *a = async_of(t);
+
+    if (t->type == LIBUSB_TRANSFER_TYPE_CONTROL || t->length < 0 ||
+        t->length > MAX_URB)
+        return LIBUSB_ERROR_NOT_SUPPORTED;
+    a->r = (request){.length = (uint32_t)t->length, .async = a};
+    return submit(t->dev_handle->device, &a->r, t->endpoint, NULL, t->buffer)
+               ? 0
+               : LIBUSB_ERROR_NO_DEVICE;
+}
+
+int LIBUSB_CALL libusb_cancel_transfer(struct libusb_transfer *t)
+{
+    libusb_device *d = t->dev_handle->device;
+    request *r = &async_of(t)->r;
+    bool done;
+
+    pthread_mutex_lock(&d->lock);
+    done = r->done;
+    if (!done && !r->unlink)
+        take_back(d, r, t->endpoint);
+    pthread_mutex_unlock(&d->lock);
+    return done ? LIBUSB_ERROR_NOT_FOUND : 0;
+}
+
+static void complete(async *a)
+{
+    struct libusb_transfer *t = &a->t;
+
+    t->actual_length = (int)a->r.moved;
+    switch (a->r.status) {
+    case 0:
+        t->status = a->r.unlink && a->r.moved < a->r.length
+                        ? LIBUSB_TRANSFER_CANCELLED
+                        : LIBUSB_TRANSFER_COMPLETED;
+        break;
+    case USBIP_ECONNRESET:
+        t->status = LIBUSB_TRANSFER_CANCELLED;
+        break;
+    case USBIP_EPIPE:
+        t->status = LIBUSB_TRANSFER_STALL;
+        break;
+    case USBIP_EOVERFLOW:
+        t->status = LIBUSB_TRANSFER_OVERFLOW;
+        break;
+    case -ENODEV:
+        t->status = LIBUSB_TRANSFER_NO_DEVICE;
+        break;
+    default:
+        t->status = LIBUSB_TRANSFER_ERROR;
+    }
+    t->callback(t);
+}
+
+int LIBUSB_CALL libusb_handle_events_timeout_completed(libusb_context *context,
+                                                       struct timeval *tv,
+                                                       int *completed)
+{
+    struct timespec ts;
+    bool told = false;
+
+    (void)context;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    ts.tv_sec += tv->tv_sec;
+    ts.tv_nsec += (long)tv->tv_usec * 1000;
+    ts.tv_sec += ts.tv_nsec / 1000000000;
+    ts.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&events_lock);
+    while (!told && !interrupted && !(completed && *completed)) {
+        while (finished) {
+            async *a = finished;
+
+            finished = a->next;
+            pthread_mutex_unlock(&events_lock);
+            complete(a);
+            told = true;
+            pthread_mutex_lock(&events_lock);
+            pthread_cond_broadcast(&events_changed); /* for *completed */
+        }
+        if (!told && pthread_cond_timedwait(&events_changed, &events_lock, &ts))
+            break;
+    }
+    interrupted = false;
+    pthread_mutex_unlock(&events_lock);
+    return 0;
+}
+
+int LIBUSB_CALL libusb_handle_events_timeout(libusb_context *context,
+                                             struct timeval *tv)
+{
+    return libusb_handle_events_timeout_completed(context, tv, NULL);
+}
+
+int LIBUSB_CALL libusb_handle_events(libusb_context *context)
+{
+    struct timeval tv = {.tv_sec = 60};
+
+    return libusb_handle_events_timeout_completed(context, &tv, NULL);
+}
+
+void LIBUSB_CALL libusb_interrupt_event_handler(libusb_context *context)
+{
+    (void)context;
+    pthread_mutex_lock(&events_lock);
+    interrupted = true;
+    pthread_cond_broadcast(&events_changed);
+    pthread_mutex_unlock(&events_lock);
 }
 
 static int standard(libusb_device_handle *h, uint8_t type, uint8_t code,
