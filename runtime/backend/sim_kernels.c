@@ -139,6 +139,8 @@ vpu_status backend_sim_load_kernels(backend_sim_graph *b, vpu_error *err)
         backend_sim_stage *s = &b->stages[i];
         double start = clock_seconds();
 
+        if (g->launches[i].native)
+            continue;
         st = find_kernel(b, &g->launches[i], s, err);
         s->result.compile_s = clock_seconds() - start;
         s->result.kernel = s->kernel;

@@ -10,7 +10,7 @@
 enum { SIM_MAX_TIMES = 64 };
 
 typedef struct {
-    sim_kernel *kernel;
+    sim_kernel *kernel; /* NULL: a native launch */
     backend_source src;
     exec_value *values;
     sim_checking checking; /* as it was compiled */
@@ -63,6 +63,12 @@ vpu_status backend_sim_load_tracking(backend_sim_graph *b,
  * Errors are those of exec_run, and VPU_ERR_FAULT when a kernel wrote beside a
  * buffer. */
 vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
+                                  vpu_error *err);
+/* sim_native.c: launch i, which is a native one. Its cycles are in the result.
+ *
+ * VPU_ERR_LIMIT    backend_config.how.timeout_s is over
+ * VPU_ERR_STOPPED  somebody wants it to end */
+vpu_status backend_sim_run_native(backend_sim_graph *b, uint32_t i,
                                   vpu_error *err);
 vpu_status backend_sim_run_in_order(void *self, uint32_t i,
                                     const backend_order *o, vpu_error *err);

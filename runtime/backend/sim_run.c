@@ -150,7 +150,8 @@ static void trace_stage(const backend_sim_graph *b, uint32_t i)
                              .profile = &s->result.profile};
 
     for (uint32_t k = 0; k < i && !t.again; k++)
-        t.again = !strcmp(b->stages[k].kernel->source, t.path);
+        t.again =
+            b->stages[k].kernel && !strcmp(b->stages[k].kernel->source, t.path);
     backend_trace_source(b->trace, &t);
 }
 
@@ -284,6 +285,22 @@ static vpu_status check_stage(backend_sim_graph *b, uint32_t i,
                : VPU_OK;
 }
 
+static vpu_status run_native(backend_sim_graph *b, uint32_t i, vpu_error *err)
+{
+    backend_sim_stage *s = &b->stages[i];
+    double start = clock_seconds();
+    vpu_status st;
+
+    if (i == 0)
+        b->clock = 0;
+    s->result.n_shaves = b->graph->launches[i].max_shaves;
+    s->result.profile = (exec_profile){0};
+    st = backend_sim_run_native(b, i, err);
+    note_time(s, clock_seconds() - start);
+    b->clock += s->result.exec.profile.cycles;
+    return st;
+}
+
 vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
                                   vpu_error *err)
 {
@@ -296,6 +313,8 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
     looking x;
     vpu_status st;
 
+    if (l->native)
+        return run_native(b, i, err);
     if (i == 0)
         b->clock = 0;
     el = launch_of(b, i);
@@ -330,8 +349,11 @@ vpu_status backend_sim_run_in_order(void *self, uint32_t i,
     backend_sim_graph *b = self;
     exec_launch el = launch_of(b, i);
     exec_window w;
-    vpu_status st = groups_of(b, &b->graph->launches[i], &el, err);
+    vpu_status st;
 
+    if (b->graph->launches[i].native)
+        return run_native(b, i, err);
+    st = groups_of(b, &b->graph->launches[i], &el, err);
     take_window(&b->graph->launches[i], &b->stages[i], &w, &el);
     el.how.order = o->order;
     el.how.seed = o->seed;

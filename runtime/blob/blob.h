@@ -21,6 +21,7 @@ enum {
     BLOB_HEADER = 132, /* bytes a device sees first */
     BLOB_ALIGN = 64,
     BLOB_MAX_DIMS = 8,
+    BLOB_SLICE = 131072, /* bytes of a slice of CMX */
     BLOB_MAX_NAME = 4096
 };
 #define BLOB_BORDER UINT32_C(0x7f83ff19)
@@ -72,7 +73,7 @@ typedef struct {
     blob_owner dims, strides; /* where these are in an output */
 } blob_buffer;
 
-typedef struct {
+typedef struct blob_stage {
     uint32_t at;   /* as above */
     uint32_t type; /* runtime/blob/stage.h */
     uint32_t n_shaves;
@@ -80,6 +81,9 @@ typedef struct {
     uint32_t n_params;
     const blob_buffer *buffers;
     uint32_t n_buffers;
+    /* The record that a hardware stage carries at the end of its params; NULL:
+     * none. Not written: params are. */
+    const struct blob_stage *injected;
 } blob_stage;
 
 /* A network input or output. */

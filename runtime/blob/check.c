@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/blob/hw.h"
 #include "runtime/blob/meta.h"
 #include "runtime/blob/stage.h"
 #include "runtime/blob/wire.h"
@@ -105,7 +106,7 @@ static void check_owner(checker *c, const blob_buffer *f, uint32_t location,
 
 static void check_buffer(checker *c, const blob_buffer *f)
 {
-    uint64_t room = UINT64_MAX, bytes = blob_desc_bytes(&f->desc);
+    uint64_t room = UINT64_MAX, bytes = blob_desc_span(&f->desc);
 
     if (f->location == BLOB_NOWHERE)
         return; /* stands for an absent one */
@@ -122,6 +123,8 @@ static void check_buffer(checker *c, const blob_buffer *f)
         room = c->b->n_constants;
     } else if (f->location == BLOB_BSS) {
         room = c->b->bss_size;
+    } else if (f->location == BLOB_CMX) {
+        room = (uint64_t)c->b->n_slices * BLOB_SLICE;
     }
     if (f->desc.dims_location == BLOB_OUTPUT)
         check_owner(c, f, BLOB_OUTPUT, &f->dims);
@@ -214,6 +217,32 @@ static const struct {
              {STAGE_PERMUTE, 8, 2},
              {STAGE_CONVERT, 4, 2}};
 
+static void check_stage(checker *c, const blob_stage *s);
+
+static void check_hw(checker *c, const blob_stage *s)
+{
+    const hw_op *ops;
+    uint32_t n;
+    vpu_error err;
+
+    if (hw_stage_read(s, c->a, &ops, &n, &err)) {
+        wrong(c, s->at + 16, "%s", err.msg);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const int32_t at[] = {ops[i].input, ops[i].output, ops[i].weights,
+                              ops[i].biases, ops[i].scales};
+
+        for (size_t k = 0; k < sizeof at / sizeof *at; k++)
+            if (at[k] < -1 || at[k] >= (int64_t)s->n_buffers)
+                wrong(c, s->at + 16,
+                      "operation %u names buffer %d, expected -1 to %" PRId64,
+                      i, at[k], (int64_t)s->n_buffers - 1);
+    }
+    if (s->injected)
+        check_stage(c, s->injected);
+}
+
 static void check_stage(checker *c, const blob_stage *s)
 {
     if (!stage_name(s->type))
@@ -223,6 +252,8 @@ static void check_stage(checker *c, const blob_stage *s)
               c->b->n_shaves);
     for (uint32_t i = 0; i < s->n_buffers; i++)
         check_buffer(c, &s->buffers[i]);
+    if (s->type == STAGE_HW)
+        check_hw(c, s);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (forms[i].type == s->type && (forms[i].n_params != s->n_params ||
                                          forms[i].n_buffers != s->n_buffers)) {

@@ -6,6 +6,8 @@
 
 #include "base/word.h"
 #include "runtime/blob/blob.h"
+#include "runtime/blob/hw.h"
+#include "runtime/blob/stage.h"
 #include "runtime/blob/wire.h"
 
 typedef struct {
@@ -299,12 +301,28 @@ static void get_params(reader *r, blob_stage *s)
     get_words(r, s->n_params, words, "params");
 }
 
+static void get_injected(reader *r, blob_stage *s);
+
+/* A hardware stage is the only one whose record counts its buffers. */
+static void get_buffers(reader *r, blob_stage *s)
+{
+    uint64_t at = r->at;
+    uint32_t count = s->type == STAGE_HW ? get(r, "the number of buffers") : 0;
+    blob_buffer *list = NULL;
+    size_t n = 0, cap = 0;
+
+    while (r->at < r->end && !r->st)
+        get_buffer(r, arena_append(r->a, list, n, cap));
+    s->buffers = list;
+    s->n_buffers = (uint32_t)n;
+    if (s->type == STAGE_HW && !r->st && n != count)
+        bad(r, at, "%u buffers, expected the %zu that follow", count, n);
+}
+
 static void get_stage(reader *r, blob_stage *s)
 {
     uint64_t at = r->at, end = r->end;
     uint32_t bytes = get(r, "the length of a stage"), type, border;
-    blob_buffer *list = NULL;
-    size_t n = 0, cap = 0;
 
     *s = (blob_stage){.at = (uint32_t)at};
     if (!r->st && (bytes < 24 || bytes > end - at))
@@ -317,10 +335,8 @@ static void get_stage(reader *r, blob_stage *s)
     r->end = at + bytes - 8;
     r->where = "the stage's body";
     get_params(r, s);
-    while (r->at < r->end && !r->st)
-        get_buffer(r, arena_append(r->a, list, n, cap));
-    s->buffers = list;
-    s->n_buffers = (uint32_t)n;
+    get_buffers(r, s);
+    get_injected(r, s);
     enter(r, r->at, end, "section of stages");
     type = get(r, "a stage type");
     border = get(r, "a border");
@@ -329,6 +345,32 @@ static void get_stage(reader *r, blob_stage *s)
             s->type);
     if (border != BLOB_BORDER)
         bad(r, r->at - 4, "border %08x, expected %08x", border, BLOB_BORDER);
+}
+
+/* The stage that a hardware stage has at the end of its params, as a record of
+ * its own. One level deep: the hardware runs no stage of its own kind beside
+ * itself. */
+static void get_injected(reader *r, blob_stage *s)
+{
+    uint64_t at = r->at, end = r->end;
+    const char *where = r->where;
+    uint32_t word;
+    blob_stage *inner;
+
+    if (r->st || s->type != STAGE_HW || !hw_stage_injects(s, &word))
+        return;
+    inner = arena_new(r->a, blob_stage);
+    enter(r, s->at + 16 + 4 * (uint64_t)word,
+          s->at + 16 + 4 * (uint64_t)s->n_params, "params of the stage");
+    if (r->end - r->at >= 8 && word_get(r->p + r->at + 4) == STAGE_HW)
+        bad(r, r->at + 4, "a hardware stage inside of one");
+    get_stage(r, inner);
+    if (!r->st && r->at != r->end)
+        bad(r, r->at,
+            "%" PRIu64 " bytes behind an injected stage, expected none",
+            r->end - r->at);
+    s->injected = inner;
+    enter(r, at, end, where);
 }
 
 static void get_sections(reader *r, const layout *l)

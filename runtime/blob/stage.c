@@ -156,3 +156,18 @@ uint64_t blob_desc_bytes(const blob_desc *d)
         return blob_type_bytes(d->type);
     return (uint64_t)d->strides[last] * d->dims[last];
 }
+
+uint64_t blob_desc_span(const blob_desc *d)
+{
+    uint64_t n = blob_type_bytes(d->type);
+
+    for (uint32_t i = 0; i < d->rank && i < BLOB_MAX_DIMS; i++) {
+        uint64_t more;
+
+        if (!d->dims[i])
+            return 0;
+        more = (uint64_t)(d->dims[i] - 1) * d->strides[i];
+        n = n > UINT64_MAX - more ? UINT64_MAX : n + more;
+    }
+    return n;
+}

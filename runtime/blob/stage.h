@@ -68,7 +68,11 @@ void stage_permute_params(uint32_t from, uint32_t to, uint32_t out[8]);
 const char *blob_type_name(uint32_t type); /* "FP16"; NULL when unknown */
 uint32_t blob_type_bytes(uint32_t type);   /* 0 when unknown */
 const char *blob_location_name(uint32_t location); /* NULL when unknown */
-/* Bytes it spans: the major stride times its dim. One element without dims. */
+/* Bytes of a whole tensor: the major stride times its dim. One element without
+ * dims. */
 uint64_t blob_desc_bytes(const blob_desc *d);
+/* From the first byte of the first element to behind the last one: of a view,
+ * whose strides are those of a larger tensor, less than that. 0: a dim is. */
+uint64_t blob_desc_span(const blob_desc *d);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/word.h"
 #include "runtime/blob/blob.h"
+#include "runtime/blob/stage.h"
 #include "runtime/blob/wire.h"
 
 const uint8_t blob_wire_elf[WIRE_ELF] = {
@@ -130,6 +131,8 @@ static void put_stage(writer *w, const blob_stage *s)
     put(w, 4 + 4 * s->n_params);
     for (uint32_t i = 0; i < s->n_params; i++)
         put(w, s->params[i]);
+    if (s->type == STAGE_HW)
+        put(w, s->n_buffers);
     for (uint32_t i = 0; i < s->n_buffers && !w->st; i++)
         put_buffer(w, &s->buffers[i]);
     put(w, s->type);

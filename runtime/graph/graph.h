@@ -96,8 +96,11 @@ typedef struct {
                          "<layer>@FP32" */
     const char *layer, *type; /* it belongs to */
     const char *entry;        /* kernel function */
-    const char *text;         /* built-in source, sources[0] is its name; or
-                                 NULL */
+    /* A stage of a blob that has no kernel (runtime/native/native.h): entry and
+     * sources are NULL, args its operands in their order. */
+    const struct native_op *native;
+    const char *text;  /* built-in source, sources[0] is its name; or
+                          NULL */
     const char *given; /* OpenCL C of the user's that is in no file, sources[0]
                           is its name; or NULL */
     const void *bin;   /* compiled kernel of ours in memory, or NULL;

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "runtime/blob/meta.h"
 #include "runtime/blob/stage.h"
-#include "runtime/stick/program_priv.h"
+#include "runtime/import/import_priv.h"
 #include "sim/compiler/store/object.h"
 
 enum { MAX_SOURCE = 16 << 20 };
@@ -40,10 +40,10 @@ static bool mentions(const char *text, const char *name)
 }
 
 /* Files that may have the kernel, by name. */
-static vpu_status find_sources(stick_program *p, const char *kernel,
+static vpu_status find_sources(importing *x, const char *kernel,
                                graph_launch *out, vpu_error *err)
 {
-    const char *dir = p->cfg.kernels, **list;
+    const char *dir = x->c->kernels, **list;
     struct dirent **names;
     int n;
 
@@ -56,17 +56,17 @@ static vpu_status find_sources(stick_program *p, const char *kernel,
     if (n < 0)
         return err_set(err, VPU_ERR_IO, "%s: cannot be read: %s", dir,
                        strerror(errno));
-    list = arena_array(p->arena, const char *, (size_t)n + 1);
+    list = arena_array(x->arena, const char *, (size_t)n + 1);
     for (int i = 0; i < n; i++) {
-        const char *path = file_join(p->arena, dir, names[i]->d_name);
-        arena_mark mark = arena_save(p->arena);
+        const char *path = file_join(x->arena, dir, names[i]->d_name);
+        arena_mark mark = arena_save(x->arena);
         char *text;
         size_t bytes;
         bool has =
-            !file_read(path, MAX_SOURCE, p->arena, &text, &bytes, NULL) &&
+            !file_read(path, MAX_SOURCE, x->arena, &text, &bytes, NULL) &&
             mentions(text, kernel);
 
-        arena_restore(p->arena, mark);
+        arena_restore(x->arena, mark);
         if (has)
             list[out->n_sources++] = path;
         free(names[i]);
@@ -79,16 +79,16 @@ static vpu_status find_sources(stick_program *p, const char *kernel,
                          "no .cl file in %s has a kernel '%s'", dir, kernel);
 }
 
-static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
+static vpu_status find_kernel(importing *x, const blob_buffer *f,
                               const stage_custom *u, meta_kernel *m,
                               graph_launch *out, vpu_error *err)
 {
     uint64_t n = blob_desc_bytes(&f->desc);
-    const uint8_t *file = p->blob.constants + f->offset; /* blob_check saw it */
-    const char **name = arena_array(p->arena, const char *, 1);
+    const uint8_t *file = x->b->constants + f->offset; /* blob_check saw it */
+    const char **name = arena_array(x->arena, const char *, 1);
     vpu_status st =
         meta_read_nth(&(const file_bytes){file, n, "the kernel's file"},
-                      u->kernel, p->arena, m, err);
+                      u->kernel, x->arena, m, err);
 
     if (st)
         return st;
@@ -97,7 +97,7 @@ static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
                        u->n_args, m->name, m->n_args);
     out->entry = m->name;
     if (object_classify(file, n) != OBJECT_OURS)
-        return find_sources(p, m->name, out, err);
+        return find_sources(x, m->name, out, err);
     *name = "the kernel's file";
     out->sources = name;
     out->n_sources = 1;
@@ -108,30 +108,28 @@ static vpu_status find_kernel(stick_program *p, const blob_buffer *f,
 
 /* --- arguments ----------------------------------------------------------- */
 
-static vpu_status buffer_argument(stick_program *p, const blob_stage *s,
+static vpu_status buffer_argument(importing *x, const blob_stage *s,
                                   const stage_custom *u, uint32_t number,
                                   graph_arg *out, vpu_error *err)
 {
     const blob_buffer *f = &s->buffers[number];
-    stick_area at;
-
     out->kind = GRAPH_ARG_BUFFER;
     out->written = number > stage_custom_elf(u);
-    if (!stick_place(&p->blob, f, blob_desc_bytes(&f->desc), &at,
-                     &out->offset) ||
-        (out->written && at == AREA_CONST))
+    out->offset = f->offset;
+    if (!import_place(x, f, &out->buffer) ||
+        (out->written &&
+         (out->buffer == x->constants || f->location == BLOB_INPUT)))
         return err_set(err, VPU_ERR_UNSUPPORTED,
                        "argument '%s': a buffer at location %u", out->name,
                        f->location);
-    out->buffer = at;
     return VPU_OK;
 }
 
-static vpu_status arguments(stick_program *p, const blob_stage *s,
+static vpu_status arguments(importing *x, const blob_stage *s,
                             const stage_custom *u, const meta_kernel *m,
                             graph_launch *out, vpu_error *err)
 {
-    graph_arg *list = arena_array(p->arena, graph_arg, u->n_args + 1);
+    graph_arg *list = arena_array(x->arena, graph_arg, u->n_args + 1);
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < u->n_args && !st; i++) {
@@ -155,7 +153,7 @@ static vpu_status arguments(stick_program *p, const blob_stage *s,
             to->bytes = from->value;
             break;
         default:
-            st = buffer_argument(p, s, u, (uint32_t)from->tag, to, err);
+            st = buffer_argument(x, s, u, (uint32_t)from->tag, to, err);
         }
     }
     out->args = list;
@@ -181,8 +179,8 @@ static vpu_status sizes(const stage_custom *u, graph_launch *out,
     return VPU_OK;
 }
 
-vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
-                        graph_launch *out, vpu_error *err)
+vpu_status import_custom(importing *x, const blob_stage *s, const char *name,
+                         graph_launch *out, vpu_error *err)
 {
     stage_custom u;
     meta_kernel m;
@@ -190,7 +188,7 @@ vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
 
     *out = (graph_launch){
         .name = name, .layer = name, .type = "Custom", .file = "the blob"};
-    if (!stage_custom_read(s, p->arena, &u))
+    if (!stage_custom_read(s, x->arena, &u))
         return err_set(err, VPU_ERR_PARSE, "no custom stage's parameters");
     st = sizes(&u, out, err);
     out->max_shaves = u.max_shaves;
@@ -198,6 +196,6 @@ vpu_status stick_custom(stick_program *p, const blob_stage *s, const char *name,
         out->max_shaves = s->n_shaves;
     if (!st)
         st =
-            find_kernel(p, &s->buffers[stage_custom_elf(&u)], &u, &m, out, err);
-    return st ? st : arguments(p, s, &u, &m, out, err);
+            find_kernel(x, &s->buffers[stage_custom_elf(&u)], &u, &m, out, err);
+    return st ? st : arguments(x, s, &u, &m, out, err);
 }

@@ -1,0 +1,157 @@
+/* What the files of stages share. Private to runtime/native.
+ *
+ * A family of stages has a file: for each row of native.def that names it a
+ * `make` function, which reads the params in their order, checks them and the
+ * tensors, and leaves what the run needs in op->state, and a `run` function.
+ * Neither looks at bytes of the record itself. */
+#ifndef VPU_RUNTIME_NATIVE_NATIVE_PRIV_H
+#define VPU_RUNTIME_NATIVE_NATIVE_PRIV_H
+
+#include "runtime/blob/stage.h"
+#include "runtime/native/native.h"
+
+enum { NATIVE_NONE = BLOB_MAX_DIMS };
+
+/* Letters of order codes. */
+enum { NATIVE_W = 1, NATIVE_H, NATIVE_C, NATIVE_N, NATIVE_D };
+
+typedef struct {
+    native_operand operand;
+    bool present; /* false: stands for an absent one (Fake) */
+    uint32_t type, order, rank;
+    uint32_t dims[BLOB_MAX_DIMS], strides[BLOB_MAX_DIMS]; /* minor first */
+    uint64_t n;                                           /* elements */
+    uint32_t number; /* among the operands */
+} native_tensor;
+
+typedef struct native_row native_row;
+typedef struct native_job native_job;
+
+struct native_op {
+    const native_row *row;
+    const blob_stage *stage;
+    uint32_t type;
+    native_tensor *tensors; /* in the record's order */
+    uint32_t n_tensors, n_operands;
+    const void *state; /* what make left for run */
+    native_op *injected;
+    uint32_t first_operand; /* of an injected one */
+};
+
+/* --- making -------------------------------------------------------------- */
+
+typedef struct {
+    const blob *blob;
+    native_op *op;
+    arena *arena;
+    vpu_error *err;
+    vpu_status st; /* the first problem; what follows it is not looked at */
+    uint32_t at;   /* next word of params */
+} native_maker;
+
+struct native_row {
+    uint32_t type;
+    void (*make)(native_maker *m);
+    void (*run)(const native_job *j);
+    const char *buffers; /* see native.def */
+    const char *how;
+};
+
+/* The params, one after the other. Out of range: VPU_ERR_PARSE with the name,
+ * the value and the range; then, as after any problem, 0 is returned. */
+uint32_t native_u32(native_maker *m, const char *name, uint32_t least,
+                    uint32_t most);
+int32_t native_i32(native_maker *m, const char *name, int32_t least,
+                   int32_t most);
+float native_f32(native_maker *m, const char *name); /* no NaN, no infinity */
+bool native_flag(native_maker *m, const char *name); /* 0 or not */
+/* All params have been read; checked by native_make behind `make`, too. */
+void native_params_end(native_maker *m);
+
+void native_bad(native_maker *m, const char *fmt, ...) VPU_PRINTF(2, 3);
+/* VPU_ERR_UNSUPPORTED */
+void native_refuse(native_maker *m, const char *fmt, ...) VPU_PRINTF(2, 3);
+
+/* Conditions on tensors, by their place in the record; one that is absent, or a
+ * place behind the last, never meets them. */
+const native_tensor *native_at(const native_maker *m, uint32_t i);
+/* It is an output, though its place does not tell. */
+void native_mark_written(native_maker *m, uint32_t i);
+#define NATIVE_TYPE(t) (1u << (t))
+void native_need_type(native_maker *m, uint32_t i, uint32_t types);
+void native_need_rank(native_maker *m, uint32_t i, uint32_t least,
+                      uint32_t most);
+/* Dims equal in memory order, and orders. */
+void native_need_same(native_maker *m, uint32_t i, uint32_t k);
+/* Not more than the five dims that orders name; for native_load_planes. */
+void native_need_planes(native_maker *m, uint32_t i);
+void native_need_elements(native_maker *m, uint32_t i, uint64_t n);
+
+/* --- dims ---------------------------------------------------------------- */
+
+/* Memory index of the dim of that letter; NATIVE_NONE: it has none. */
+uint32_t native_dim(const native_tensor *t, uint32_t letter);
+/* Its size; 1 where it has none. */
+uint32_t native_size(const native_tensor *t, uint32_t letter);
+/* Elements of all dims below (and above) index i of the memory order. */
+uint64_t native_inner(const native_tensor *t, uint32_t i);
+uint64_t native_outer(const native_tensor *t, uint32_t i);
+
+/* --- running ------------------------------------------------------------- */
+
+struct native_job {
+    const native_op *op;
+    uint8_t *const *data; /* by operand */
+    arena *arena;
+    const native_threads *threads;
+};
+
+static inline const native_tensor *native_of(const native_job *j, uint32_t i)
+{
+    return &j->op->tensors[i];
+}
+/* First byte of tensor i, which is present. */
+uint8_t *native_data(const native_job *j, uint32_t i);
+/* Room for n values, zeroed, aligned to 64 bytes. */
+float *native_room(const native_job *j, uint64_t n);
+
+/* The elements in memory order (the minor dim fastest), without gaps, as floats
+ * or, of S32, U8 and I8, as integers. Of an absent tensor: NULL. */
+float *native_load(const native_job *j, uint32_t i);
+int32_t *native_load_int(const native_job *j, uint32_t i);
+/* The same back; halves are rounded to nearest even, floats to integers towards
+ * zero and held in range [?]. */
+void native_store(const native_job *j, uint32_t i, const float *v);
+void native_store_int(const native_job *j, uint32_t i, const int32_t *v);
+
+/* The same with the order N, C, D, H, W whatever the memory's: the last index
+ * fastest, absent dims 1. */
+typedef struct {
+    uint32_t n, c, d, h, w;
+} native_shape;
+native_shape native_shape_of(const native_tensor *t);
+float *native_load_planes(const native_job *j, uint32_t i);
+void native_store_planes(const native_job *j, uint32_t i, const float *v);
+
+/* part(arg, k) for k in [0, n), on the job's threads. */
+void native_each(const native_job *j, uint32_t n,
+                 void (*part)(void *arg, uint32_t k), void *arg);
+/* part(arg, first, end) over [0, n) in pieces of about `grain`. */
+void native_ranges(const native_job *j, uint64_t n, uint64_t grain,
+                   void (*part)(void *arg, uint64_t first, uint64_t end),
+                   void *arg);
+
+/* An element of any type as a float, and back. */
+float native_get(uint32_t type, const uint8_t *p);
+void native_put(uint32_t type, float v, uint8_t *p);
+
+/* half.c: n halves as floats and back, both ways exact or to nearest even. */
+void native_from_half(const uint16_t *from, float *to, size_t n);
+void native_to_half(const float *from, uint16_t *to, size_t n);
+
+#define NATIVE(number, family, buffers, how)    \
+    void native_make_##family(native_maker *m); \
+    void native_run_##family(const native_job *j);
+#include "runtime/native/native.def"
+
+#endif
