@@ -57,6 +57,8 @@ static vpu_status texts_of(const adding *x, graph_layer_texts *t,
         .params = copy_texts(a, o->params, o->n_params),
         .blobs = copy_texts(a, o->blobs, o->n_blobs),
         .paddings = copy_texts(a, o->paddings, o->n_paddings),
+        .custom = arena_strdup(a, o->custom),
+        .openvino = arena_strdup(a, o->openvino),
         .model = arena_strdup(a, o->model),
         .at = arena_strdup(a, o->at),
         .release = x->g->context->release,
@@ -179,6 +181,8 @@ static void describe(const adding *x)
     g->form = x->g->n_operations == 1 ? lg->form : g->form;
     g->blob = x->g->n_operations == 1 ? lg->blob : NULL;
     g->n_blob = lg->n_blob;
+    g->network = g->blob ? lg->network : NULL;
+    g->openvino = lg->openvino;
     for (uint32_t i = 0; i < x->bound->n_params; i++)
         *arena_append(x->g->arena, x->g->params, x->g->n_params,
                       x->g->params_cap) = x->bound->params[i];
@@ -234,7 +238,10 @@ static vpu_status add_layer(void *user, vpu_error *err)
     x->bound = arena_new(x->g->arena, graph_layer);
     if (!st)
         st = import_layer_bind(
-            &texts, &(const import_config){x->g->context->cfg.source_dir},
+            &texts,
+            &(const import_config){.kernels = x->g->context->cfg.source_dir,
+                                   .no_cache =
+                                       x->g->context->cfg.compile.no_cache},
             x->g->arena, x->g->context->cfg.log, x->bound, err);
     if (!st && !x->o->any_params)
         st = check_params(x->g, &x->bound->request, err);

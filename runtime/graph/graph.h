@@ -57,6 +57,15 @@ typedef struct {
     uint32_t start[6], dims[6];
 } graph_part;
 
+/* What a stage of a network writes, as the network has it: dims in the IR's
+ * order, the outermost first, with their distances in memory, bytes. */
+typedef struct {
+    const char *name; /* the layer it is the output of */
+    tensor_dtype dtype;
+    uint32_t rank;
+    uint32_t dims[TENSOR_MAX_RANK], strides[TENSOR_MAX_RANK];
+} graph_layer_output;
+
 /* Arguments go by name; the kernel's signature gives the order. */
 typedef struct {
     const char *name;
@@ -73,6 +82,8 @@ typedef struct {
     bool converts;          /* INT: a float argument takes it as a float */
     float real;             /* FLOAT */
     bool written;           /* output or output_buffer binding */
+    const graph_layer_output *output; /* what it writes, of a network; or NULL
+                                       */
     bool split; /* the vendor's compiler takes dim 0 of its tensor for a batch:
                    outputs, buffers that the stage writes, and inputs
                    before the first of format ANY */
@@ -158,7 +169,11 @@ typedef struct {
     const void *blob;      /* all of it is this blob, whose stage launches[i]
                               is of is its `line`; NULL: it is of no blob */
     size_t n_blob;
-    graph_host *hosts;     /* by `before`, in the order they run */
+    const char *network;  /* the IR that the blob was compiled from; NULL: it is
+                             not known */
+    const char *openvino; /* and where the package is that did it, as the user
+                             says; or NULL */
+    graph_host *hosts;    /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;
 

@@ -96,8 +96,11 @@ static vpu_status find_kernel(importing *x, const blob_buffer *f,
         return err_set(err, VPU_ERR_PARSE, "%u arguments, kernel '%s' has %u",
                        u->n_args, m->name, m->n_args);
     out->entry = m->name;
-    if (object_classify(file, n) != OBJECT_OURS)
-        return find_sources(x, m->name, out, err);
+    if (object_classify(file, n) != OBJECT_OURS ||
+        (x->c->from_sources && x->c->kernels &&
+         !find_sources(x, m->name, out, NULL)))
+        return out->n_sources ? VPU_OK : find_sources(x, m->name, out, err);
+    out->sources = NULL;
     *name = "the kernel's file";
     out->sources = name;
     out->n_sources = 1;

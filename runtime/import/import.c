@@ -172,6 +172,85 @@ bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
 
 /* --- stages -------------------------------------------------------------- */
 
+/* --- what the compiler calls things -------------------------------------- */
+
+static const openvino_stage *known(const importing *m, uint32_t i)
+{
+    return i < m->c->n_stages ? &m->c->stages[i] : NULL;
+}
+
+static const char *name_of(const importing *m, uint32_t i)
+{
+    const openvino_stage *s = known(m, i);
+
+    return s && *s->name ? arena_printf(m->arena, "%s", s->name)
+                         : arena_printf(m->arena, "stage %u", i);
+}
+
+const char *import_layer_name(const importing *m, uint32_t i, const char *name)
+{
+    const openvino_stage *s = known(m, i);
+
+    return s && *s->layer ? s->layer : name;
+}
+
+/* Dims in the IR's order: batch, channels, depth, rows, columns; those of more
+ * dims as memory has them. */
+static bool output_of(const blob_desc *d, const char *name,
+                      graph_layer_output *out)
+{
+    static const uint32_t letters[] = {4, 3, 5, 2, 1};
+    uint32_t n = 0;
+
+    if (d->rank > TENSOR_MAX_RANK || !dtype_of(d->type, &out->dtype))
+        return false;
+    out->name = name;
+    out->rank = d->rank;
+    for (uint32_t k = 0; k < 5; k++)
+        for (uint32_t i = 0; i < d->rank; i++)
+            if ((d->order >> (4 * i) & 15) == letters[k]) {
+                out->dims[n] = d->dims[i];
+                out->strides[n++] = d->strides[i];
+            }
+    return n == d->rank;
+}
+
+/* The record's buffer at the place that argument has. */
+static const blob_desc *desc_of(const importing *m, const blob_stage *s,
+                                const graph_arg *x)
+{
+    uint32_t at;
+
+    for (uint32_t i = 0; i < s->n_buffers; i++)
+        if (s->buffers[i].location != BLOB_NOWHERE &&
+            import_place(m, &s->buffers[i], &at) && at == x->buffer &&
+            s->buffers[i].offset == x->offset)
+            return &s->buffers[i].desc;
+    return NULL;
+}
+
+static void take_outputs(const importing *m, const blob_stage *s, uint32_t i,
+                         graph_launch *l)
+{
+    const openvino_stage *k = known(m, i);
+    graph_arg *args = (graph_arg *)(uintptr_t)l->args;
+
+    for (uint32_t n = 0, w = 0; k && n < l->n_args && w < k->n_writes; n++) {
+        graph_layer_output *out;
+        const blob_desc *d;
+
+        if (args[n].kind != GRAPH_ARG_BUFFER || !args[n].written)
+            continue;
+        d = desc_of(m, s, &args[n]);
+        out = arena_new(m->arena, graph_layer_output);
+        if (*k->writes[w] && d && output_of(d, k->writes[w], out))
+            args[n].output = out;
+        w++;
+    }
+}
+
+/* --- launches ------------------------------------------------------------ */
+
 static vpu_status add_launch(importing *m, graph_launch **out, vpu_error *err)
 {
     size_t n = m->g->n_launches;
@@ -219,7 +298,7 @@ vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
     if (st)
         return err_in(err, st, "stage %u", i);
     *l = (graph_launch){.name = name,
-                        .layer = name,
+                        .layer = import_layer_name(m, i, name),
                         .type = stage_name(s->type),
                         .entry = stage_name(s->type),
                         .native = op,
@@ -231,6 +310,8 @@ vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
                         .file = "the blob",
                         .line = i};
     st = take_operands(m, op, l, err);
+    if (!st && s == &m->b->stages[i])
+        take_outputs(m, s, i, l);
     return st ? err_in(err, st, "stage %u", i) : VPU_OK;
 }
 
@@ -246,6 +327,8 @@ static vpu_status custom(importing *m, const blob_stage *s, uint32_t i,
         return err_in(err, st, "stage %u", i);
     l->line = i;
     l->of_blob = true;
+    l->layer = import_layer_name(m, i, name);
+    take_outputs(m, s, i, l);
     return VPU_OK;
 }
 
@@ -256,7 +339,7 @@ vpu_status import_stages(importing *m, uint32_t first, uint32_t end,
 
     for (uint32_t i = first, next; i < end && !st; i = next) {
         const blob_stage *s = &m->b->stages[i];
-        const char *name = arena_printf(m->arena, "stage %u", i);
+        const char *name = name_of(m, i);
 
         next = i + 1;
         if (s->type == STAGE_LOOP_START)

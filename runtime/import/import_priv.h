@@ -34,6 +34,9 @@ vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
 /* The graph's buffer that a record's one lies in; false: in none of them. */
 bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer);
 
+/* The network's layer that stage i is of; `name` where that is not known. */
+const char *import_layer_name(const importing *m, uint32_t i, const char *name);
+
 /* The launch of a custom stage.
  *
  * VPU_ERR_PARSE, VPU_ERR_UNSUPPORTED  as import_blob's */

@@ -57,7 +57,8 @@ vpu_status stick_program_load(const void *file, size_t n,
     p->cfg = *cfg;
     st = blob_parse(arena_memdup(a, file, n), n, "the blob", a, &p->blob, err);
     if (!st)
-        st = import_blob(&p->blob, &(const import_config){cfg->kernels}, a,
+        st = import_blob(&p->blob,
+                         &(const import_config){.kernels = cfg->kernels}, a,
                          &p->graph, err);
     if (!st)
         st = open_sim(p, err);
