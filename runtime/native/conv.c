@@ -295,8 +295,8 @@ static void add_plane(const conv *s, const float *in, const float *w, float *to)
                         uint64_t plane = (uint64_t)(atz + c * s->z.stride);
                         uint64_t row = (uint64_t)(aty + b * s->y.stride);
 
-                        add_row(&s->x,
-                                in + (plane * s->y.in + row) * s->x.in, v, x,
+                        add_row(&s->x, in + (plane * s->y.in + row) * s->x.in,
+                                v, x,
                                 to + ((uint64_t)c * s->y.out + b) * s->x.out);
                     }
             }

@@ -62,8 +62,8 @@ static void check_types(native_maker *m, eltwise *s)
     uint32_t first = native_at(m, 0)->type;
 
     s->selects = m->op->type == SELECT;
-    s->whole = s->selects ? native_at(m, 1)->type == BLOB_S32
-                          : first == BLOB_S32;
+    s->whole =
+        s->selects ? native_at(m, 1)->type == BLOB_S32 : first == BLOB_S32;
     native_need_type(m, 0, both);
     if (s->selects)
         first = native_at(m, 2)->type;
@@ -199,7 +199,7 @@ static void float_row(uint32_t type, const eltwise *s, uint64_t n, float *out,
         }
         ROW(s->a * a + s->b * b);
     case PROD:
-        ROW(a *b);
+        ROW(a * b);
     case MAX:
         ROW(a > b ? a : b);
     case DIV:
@@ -301,8 +301,8 @@ static void whole_row(uint32_t type, const eltwise *s, uint64_t n, int32_t *out,
                       uint64_t qs)
 {
     for (uint64_t i = 0; i < n; i++, p += ps, q += qs)
-        out[i] = activate_int(
-            s, (int32_t)(uint32_t)whole_value(type, s, *p, *q));
+        out[i] =
+            activate_int(s, (int32_t)(uint32_t)whole_value(type, s, *p, *q));
 }
 
 static void activate(const eltwise *s, uint64_t n, float *v)

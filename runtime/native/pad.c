@@ -75,8 +75,7 @@ void native_make_pad(native_maker *m)
             native_bad(m, "dim %u is %u and %u and %u for the output's %u", d,
                        s->in[d], begin[d], end[d], s->out[d]);
         for (uint32_t i = 0; i < s->out[d]; i++)
-            s->from[d][i] =
-                source_of(mode, (int64_t)i - begin[d], s->in[d]);
+            s->from[d][i] = source_of(mode, (int64_t)i - begin[d], s->in[d]);
     }
 }
 

@@ -12,8 +12,8 @@ enum {
 /* Of one dim: sizes of both sides, and the window. */
 typedef struct {
     uint32_t in, out, kernel, stride, pad;
-    uint32_t pad_end; /* [?] of two dims the record has no pads at the end: those
-                         of the start */
+    uint32_t pad_end; /* [?] of two dims the record has no pads at the end:
+                         those of the start */
 } side;
 
 typedef struct {
@@ -21,7 +21,8 @@ typedef struct {
     bool average, skips_pads;
 } pool;
 
-/* The part of a window that is within, and its size with what it has of pads. */
+/* The part of a window that is within, and its size with what it has of pads.
+ */
 typedef struct {
     uint32_t first, end, size;
 } window;
@@ -158,8 +159,7 @@ static float pool_one(const pool *s, const float *in, window x, window y,
             }
         }
     if (s->skips_pads)
-        n = (uint64_t)(x.end - x.first) * (y.end - y.first) *
-            (z.end - z.first);
+        n = (uint64_t)(x.end - x.first) * (y.end - y.first) * (z.end - z.first);
     return s->average ? sum / (float)n : most;
 }
 
@@ -173,8 +173,7 @@ static void run_rows(void *arg, uint64_t first, uint64_t end)
         uint64_t plane = k / s->y.out, solid = plane / s->z.out;
         window y = window_of(&s->y, (uint32_t)(k % s->y.out));
         window z = window_of(&s->z, (uint32_t)(plane % s->z.out));
-        const float *in =
-            g->in + solid * s->z.in * s->y.in * (uint64_t)s->x.in;
+        const float *in = g->in + solid * s->z.in * s->y.in * (uint64_t)s->x.in;
 
         for (uint32_t x = 0; x < s->x.out; x++)
             g->out[k * s->x.out + x] =

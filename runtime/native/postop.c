@@ -141,7 +141,8 @@ static float mish(const numbers *p, float x)
 static float gelu(const numbers *p, float x)
 {
     (void)p;
-    return (float)(0.5 * (double)x * (1 + erf((double)x * 0.70710678118654752)));
+    return (float)(0.5 * (double)x *
+                   (1 + erf((double)x * 0.70710678118654752)));
 }
 
 static float swish(const numbers *p, float x)
@@ -171,24 +172,12 @@ static function *function_of(uint32_t type)
     static const struct {
         uint32_t type;
         function *of;
-    } rows[] = {{RELU, relu},
-                {LEAKY_RELU, relu},
-                {CLAMP, clamp},
-                {POWER, power},
-                {ELU, elu},
-                {SIGMOID, sigmoid},
-                {TANH, tangent},
-                {EXP, exponent},
-                {LOG, logarithm},
-                {ERF, error},
-                {FLOOR, down},
-                {CEILING, up},
-                {MISH, mish},
-                {GELU, gelu},
-                {SOFT_PLUS, soft_plus},
-                {SWISH, swish},
-                {H_SWISH, h_swish},
-                {ABS, absolute}};
+    } rows[] = {{RELU, relu},    {LEAKY_RELU, relu}, {CLAMP, clamp},
+                {POWER, power},  {ELU, elu},         {SIGMOID, sigmoid},
+                {TANH, tangent}, {EXP, exponent},    {LOG, logarithm},
+                {ERF, error},    {FLOOR, down},      {CEILING, up},
+                {MISH, mish},    {GELU, gelu},       {SOFT_PLUS, soft_plus},
+                {SWISH, swish},  {H_SWISH, h_swish}, {ABS, absolute}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].type == type)
@@ -254,8 +243,8 @@ static void map(void *arg, uint64_t first, uint64_t end)
     if (g->table)
         native_to_half(g->v + first, bits, end - first);
     for (uint64_t k = first; k < end; k++)
-        g->v[k] = g->table ? g->table[bits[k - first]]
-                           : g->s->of(&g->s->p, g->v[k]);
+        g->v[k] =
+            g->table ? g->table[bits[k - first]] : g->s->of(&g->s->p, g->v[k]);
 }
 
 void native_run_postop(const native_job *j)

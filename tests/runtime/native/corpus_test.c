@@ -207,11 +207,11 @@ static void compare(run *r, uint32_t o)
                   (double)((float *)t.data)[i], i);
     cosine = s.dot / sqrt(s.got * s.want);
     memcpy(old, r->note, WORDS);
-    say(r->note, "%.200s  %s: worst %.4g of %.4g at %llu, %.3f of %s %g, cos %.6f",
-        old, io->name, s.worst, s.most, (unsigned long long)s.at, s.beyond,
-        kind, limit, cosine);
-    if (!strcmp(kind, "net") ? !(cosine >= limit) && o == 0
-                             : !(s.beyond <= 1))
+    say(r->note,
+        "%.200s  %s: worst %.4g of %.4g at %llu, %.3f of %s %g, cos %.6f", old,
+        io->name, s.worst, s.most, (unsigned long long)s.at, s.beyond, kind,
+        limit, cosine);
+    if (!strcmp(kind, "net") ? !(cosine >= limit) && o == 0 : !(s.beyond <= 1))
         say(r->why, "output %u is beyond the tolerance", o);
 }
 
@@ -234,8 +234,8 @@ static bool run_folder(const char *dir, char why[WORDS], char note[WORDS])
     vpu_error err = {0};
     char *data;
     size_t n;
-    bool is_there = !file_read(file_join(r.a, dir, "model.blob"), MAX_FILE,
-                               r.a, &data, &n, &err);
+    bool is_there = !file_read(file_join(r.a, dir, "model.blob"), MAX_FILE, r.a,
+                               &data, &n, &err);
 
     if (is_there && blob_parse(data, n, dir, r.a, &r.b, &err)) {
         say(r.why, "%s", err.msg);
