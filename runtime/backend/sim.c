@@ -267,7 +267,7 @@ const backend_ops backend_sim_ops = {
     .read = sim_read,
     .run = sim_run,
     .cancel = sim_cancel,
-    .extras = BACKEND_MACHINE | BACKEND_WINDOW,
+    .extras = BACKEND_MACHINE | BACKEND_WINDOW | BACKEND_NATIVE,
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch,
                                             backend_sim_rebind},

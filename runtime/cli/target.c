@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "runtime/graph/io.h"
+#include "runtime/import/layer.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/store/kcache.h"
 
@@ -285,7 +286,8 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                         o->sets.n, o->how.n_shaves, a, &t->desc, err);
 
     if (!st)
-        st = graph_layer_bind(&texts, a, log, &t->layer, err);
+        st = import_layer_bind(&texts, &(const import_config){o->source_dir}, a,
+                               log, &t->layer, err);
     t->graph = t->layer.graph;
     return st || o->offered & BACKEND_PARAMS
                ? st

@@ -116,6 +116,8 @@ typedef struct {
     uint32_t n_options;
     const graph_arg *args; /* binding order; the last of equal names counts */
     uint32_t n_args;
+    bool of_blob;  /* its compiler decided where everything lies: stages
+                      overwrite what others no longer need */
     bool by_index; /* args[i] is the kernel's argument i, whatever its name */
     uint32_t global[3], local[3]; /* groups = global / local, whole */
     graph_window window;          /* BACKEND_WINDOW alone */
@@ -125,6 +127,13 @@ typedef struct {
     const char *file;      /* binding XML and line of the Kernel element */
     uint32_t line;
 } graph_launch;
+
+/* Is it none of the user's kernels: a conversion of our own, a stage that has
+ * no kernel? There is nothing in it to look at, check or tune. */
+static inline bool graph_is_internal(const graph_launch *l)
+{
+    return l->text || l->native;
+}
 
 /* What the host does between launches: here only what it reads and writes. */
 typedef struct {
@@ -146,6 +155,9 @@ typedef struct {
     uint32_t batch;        /* items in the largest batch of a stage; 1 = none */
     bool by_item;          /* an item of it is a launch of its own */
     const char *form;      /* of the first binding: config_form_name */
+    const void *blob;      /* all of it is this blob, whose stage launches[i]
+                              is of is its `line`; NULL: it is of no blob */
+    size_t n_blob;
     graph_host *hosts;     /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;

@@ -172,22 +172,28 @@ bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
 
 /* --- stages -------------------------------------------------------------- */
 
-static vpu_status native(importing *m, const blob_stage *s, graph_launch *l,
-                         vpu_error *err)
+static vpu_status add_launch(importing *m, graph_launch **out, vpu_error *err)
 {
-    native_op *op;
-    vpu_status st = native_make(m->b, s, m->arena, &op, err);
+    size_t n = m->g->n_launches;
+
+    if (n >= IMPORT_MAX_LAUNCHES)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "more than %d stages, those of loops and batches "
+                       "counted each time",
+                       IMPORT_MAX_LAUNCHES);
+    *out = arena_append(m->arena, m->g->launches, n, m->launches_cap);
+    m->g->n_launches = (uint32_t)n;
+    return VPU_OK;
+}
+
+static vpu_status take_operands(importing *m, const native_op *op,
+                                graph_launch *l, vpu_error *err)
+{
     graph_arg *args;
 
-    if (st)
-        return st;
-    l->native = op;
     l->n_args = native_n_operands(op);
     l->args = args = arena_array(m->arena, graph_arg, l->n_args + 1);
-    l->by_index = true;
-    for (int i = 0; i < 3; i++)
-        l->global[i] = l->local[i] = 1;
-    for (uint32_t i = 0; i < l->n_args && !st; i++) {
+    for (uint32_t i = 0; i < l->n_args; i++) {
         const native_operand *o = native_operand_at(op, i);
 
         args[i] = (graph_arg){.name = o->name,
@@ -196,69 +202,107 @@ static vpu_status native(importing *m, const blob_stage *s, graph_launch *l,
                               .bytes = (uint32_t)o->span,
                               .written = o->written};
         if (!import_place(m, o->buffer, &args[i].buffer))
-            st = err_set(err, VPU_ERR_PARSE, "%s lies nowhere", o->name);
+            return err_set(err, VPU_ERR_PARSE, "%s lies nowhere", o->name);
+    }
+    return VPU_OK;
+}
+
+vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
+                         const char *name, vpu_error *err)
+{
+    graph_launch *l;
+    native_op *op;
+    vpu_status st = native_make(m->b, s, m->arena, &op, err);
+
+    if (!st)
+        st = add_launch(m, &l, err);
+    if (st)
+        return err_in(err, st, "stage %u", i);
+    *l = (graph_launch){.name = name,
+                        .layer = name,
+                        .type = stage_name(s->type),
+                        .entry = stage_name(s->type),
+                        .native = op,
+                        .by_index = true,
+                        .of_blob = true,
+                        .global = {1, 1, 1},
+                        .local = {1, 1, 1},
+                        .max_shaves = s->n_shaves,
+                        .file = "the blob",
+                        .line = i};
+    st = take_operands(m, op, l, err);
+    return st ? err_in(err, st, "stage %u", i) : VPU_OK;
+}
+
+static vpu_status custom(importing *m, const blob_stage *s, uint32_t i,
+                         const char *name, vpu_error *err)
+{
+    graph_launch *l;
+    vpu_status st = add_launch(m, &l, err);
+
+    if (!st)
+        st = import_custom(m, s, name, l, err);
+    if (st)
+        return err_in(err, st, "stage %u", i);
+    l->line = i;
+    l->of_blob = true;
+    return VPU_OK;
+}
+
+vpu_status import_stages(importing *m, uint32_t first, uint32_t end,
+                         vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = first, next; i < end && !st; i = next) {
+        const blob_stage *s = &m->b->stages[i];
+        const char *name = arena_printf(m->arena, "stage %u", i);
+
+        next = i + 1;
+        if (s->type == STAGE_LOOP_START)
+            st = import_loop(m, i, end, &next, err);
+        else if (s->type == STAGE_LOOP_END)
+            st = err_set(err, VPU_ERR_PARSE,
+                         "stage %u: LoopEnd without its LoopStart", i);
+        else if (s->type == STAGE_CUSTOM)
+            st = custom(m, s, i, name, err);
+        else if (s->type != STAGE_NONE)
+            st = import_native(m, s, i, name, err);
     }
     return st;
 }
 
-static vpu_status add_stage(importing *m, uint32_t i, vpu_error *err)
+/* The same launches for another item: its inputs and outputs lie further on. */
+static vpu_status add_item(importing *m, uint32_t n, uint32_t item,
+                           vpu_error *err)
 {
-    const blob_stage *s = &m->b->stages[i];
-    graph_launch *l = &m->g->launches[m->g->n_launches];
-    const char *type = stage_name(s->type);
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
-    *l = (graph_launch){.file = "the blob", .max_shaves = s->n_shaves};
-    if (s->type == STAGE_NONE)
-        return VPU_OK;
-    l->name = arena_printf(m->arena, "stage %u", i);
-    if (s->type == STAGE_CUSTOM)
-        st = import_custom(m, s, l->name, l, err);
-    else
-        st = native(m, s, l, err);
-    l->layer = l->name;
-    l->type = type ? type : "unknown";
-    l->line = i;
-    m->g->n_launches++;
-    return st ? err_in(err, st, "stage %u", i) : VPU_OK;
-}
-
-/* The same launches for item n: its inputs and outputs lie further on. */
-static void add_item(importing *m, uint32_t first, uint32_t n, uint32_t item)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        graph_launch *l = &m->g->launches[m->g->n_launches++];
+    for (uint32_t i = 0; i < n && !st; i++) {
+        graph_launch *l;
         graph_arg *args;
 
-        *l = m->g->launches[first + i];
+        st = add_launch(m, &l, err);
+        if (st)
+            break;
+        *l = m->g->launches[i];
         l->name = arena_printf(m->arena, "%s, item %u", l->name, item);
-        l->args = args =
-            arena_memdup(m->arena, l->args, l->n_args * sizeof *l->args);
+        args = arena_memdup(m->arena, l->args, l->n_args * sizeof *l->args);
+        l->args = args;
         for (uint32_t k = 0; k < l->n_args; k++)
             if (args[k].kind == GRAPH_ARG_BUFFER)
                 args[k].offset += (uint32_t)(m->step[args[k].buffer] * item);
     }
+    return st;
 }
-
-enum { MAX_LAUNCHES = 1 << 20 };
 
 static vpu_status add_stages(importing *m, vpu_error *err)
 {
-    uint64_t n = m->b->n_stages, batch = import_batch(m->b);
-    vpu_status st = VPU_OK;
-    uint32_t once;
+    vpu_status st = import_stages(m, 0, m->b->n_stages, err);
+    uint32_t once = m->g->n_launches, batch = import_batch(m->b);
 
-    if (n * batch > MAX_LAUNCHES)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "%u stages for each of %u items of a batch, more than "
-                       "%d in all",
-                       m->b->n_stages, m->b->batch, MAX_LAUNCHES);
-    m->g->launches = arena_array(m->arena, graph_launch, n * batch + 1);
-    for (uint32_t i = 0; i < n && !st; i++)
-        st = add_stage(m, i, err);
-    once = m->g->n_launches;
-    for (uint32_t item = 1; item < batch && !st; item++)
-        add_item(m, 0, once, item);
+    for (uint32_t item = 1; item < batch && once && !st; item++)
+        st = add_item(m, once, item, err);
     return st;
 }
 

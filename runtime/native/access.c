@@ -263,6 +263,25 @@ void native_store_int(const native_job *j, uint32_t i, const int32_t *v)
     store(j, i, in_order(native_of(j, i)), store_int_row, v);
 }
 
+uint32_t *native_load_cells(const native_job *j, uint32_t i)
+{
+    uint32_t type = native_of(j, i)->type;
+
+    return type == BLOB_F16 || type == BLOB_F32
+               ? (uint32_t *)(void *)native_load(j, i)
+               : (uint32_t *)native_load_int(j, i);
+}
+
+void native_store_cells(const native_job *j, uint32_t i, const uint32_t *v)
+{
+    uint32_t type = native_of(j, i)->type;
+
+    if (type == BLOB_F16 || type == BLOB_F32)
+        native_store(j, i, (const float *)(const void *)v);
+    else
+        native_store_int(j, i, (const int32_t *)v);
+}
+
 native_shape native_shape_of(const native_tensor *t)
 {
     return (native_shape){native_size(t, NATIVE_N), native_size(t, NATIVE_C),

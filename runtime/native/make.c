@@ -200,6 +200,60 @@ void native_need_elements(native_maker *m, uint32_t i, uint64_t n)
                    t->operand.name, t->n, n);
 }
 
+void native_need_plain(native_maker *m, uint32_t i)
+{
+    static const uint32_t orders[] = {0,       0x3,      0x43,      0x321,
+                                      0x4321,  0x43521,  0x654321,  0x7654321,
+                                      0x87654321};
+    const native_tensor *t = native_at(m, i);
+
+    if (there(m, i) && t->rank && t->order != orders[t->rank])
+        native_refuse(m, "%s is in order 0x%x", t->operand.name, t->order);
+}
+
+void native_need_halves(native_maker *m)
+{
+    for (uint32_t i = 0; i < m->op->n_tensors; i++)
+        if (native_at(m, i)->present && native_at(m, i)->kind != 't')
+            native_need_type(m, i, NATIVE_TYPE(BLOB_F16));
+}
+
+void native_need_size(native_maker *m, uint32_t i, uint32_t letter, uint64_t n)
+{
+    const native_tensor *t = native_at(m, i);
+
+    if (there(m, i) && native_size(t, letter) != n)
+        native_bad(m, "%s has size %u in dim %c, expected %" PRIu64,
+                   t->operand.name, native_size(t, letter), "?WHCND"[letter],
+                   n);
+}
+
+uint32_t native_axis(native_maker *m, const char *name, uint32_t i)
+{
+    uint32_t rank = native_at(m, i)->rank;
+
+    return (uint32_t)native_i32(m, name, 0, rank ? (int32_t)rank - 1 : 0);
+}
+
+const int32_t *native_constant(native_maker *m, uint32_t i)
+{
+    const native_tensor *t = native_at(m, i);
+    const uint8_t *at;
+    int32_t *v;
+
+    native_need_type(m, i, NATIVE_TYPE(BLOB_S32));
+    native_need_rank(m, i, 0, 1);
+    if (!m->st && t->operand.buffer->location != BLOB_CONST)
+        native_refuse(m, "%s is no constant", t->operand.name);
+    if (m->st)
+        return NULL;
+    v = arena_array(m->arena, int32_t, t->n);
+    at = m->blob->constants + t->operand.buffer->offset;
+    for (uint64_t k = 0; k < t->n; k++, at += t->rank ? t->strides[0] : 0)
+        memcpy(&v[k], at, sizeof *v);
+    return v;
+}
+
 /* --- dims ---------------------------------------------------------------- */
 
 uint32_t native_dim(const native_tensor *t, uint32_t letter)
@@ -353,16 +407,16 @@ static void take_tensor(native_maker *m, native_tensor *t, const blob_buffer *f,
     t->number = m->op->n_operands++;
 }
 
-/* The letter of the row for buffer i; 0: there are too many. */
-static char letter_of(const char *row, uint32_t i)
+/* The letter of the row for buffer i of n, which are not too few. */
+static char letter_of(const char *row, uint32_t i, uint32_t n)
 {
-    for (; *row; row++) {
-        if (i-- == 0)
-            return *row;
-        if (row[1] == '*')
-            return *row;
-    }
-    return 0;
+    const char *star = strchr(row, '*');
+    uint32_t first = star ? (uint32_t)(star - row) - 1 : n;
+    uint32_t last = star ? (uint32_t)strlen(star + 1) : 0;
+
+    if (i < first)
+        return row[i];
+    return i < n - last ? row[first] : star[1 + i - (n - last)];
 }
 
 /* How many the row asks for at least, and whether more are fine. */
@@ -398,11 +452,13 @@ static void take_tensors(native_maker *m)
     m->op->tensors = arena_array(m->arena, native_tensor, s->n_buffers + 1);
     for (uint32_t i = 0; i < s->n_buffers && !m->st; i++) {
         native_tensor *t = &m->op->tensors[i];
-        char letter = letter_of(row, i), kind = (char)(letter | 0x20);
+        char letter = letter_of(row, i, s->n_buffers);
+        char kind = (char)(letter | 0x20);
 
         m->op->n_tensors = i + 1;
         take_tensor(m, t, &s->buffers[i], name_of(m, kind, counts),
                     kind != 'i');
+        t->kind = kind;
         if (!m->st && !t->present && letter == kind && kind != 't')
             native_bad(m, "%s is absent", t->operand.name);
     }

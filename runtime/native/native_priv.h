@@ -7,6 +7,8 @@
 #ifndef VPU_RUNTIME_NATIVE_NATIVE_PRIV_H
 #define VPU_RUNTIME_NATIVE_NATIVE_PRIV_H
 
+#include <math.h>
+
 #include "runtime/blob/stage.h"
 #include "runtime/native/native.h"
 
@@ -18,6 +20,7 @@ enum { NATIVE_W = 1, NATIVE_H, NATIVE_C, NATIVE_N, NATIVE_D };
 typedef struct {
     native_operand operand;
     bool present; /* false: stands for an absent one (Fake) */
+    char kind;    /* letter of its row: i, o, t */
     uint32_t type, order, rank;
     uint32_t dims[BLOB_MAX_DIMS], strides[BLOB_MAX_DIMS]; /* minor first */
     uint64_t n;                                           /* elements */
@@ -86,6 +89,17 @@ void native_need_same(native_maker *m, uint32_t i, uint32_t k);
 /* Not more than the five dims that orders name; for native_load_planes. */
 void native_need_planes(native_maker *m, uint32_t i);
 void native_need_elements(native_maker *m, uint32_t i, uint64_t n);
+/* The order that tensors of its rank have by default, which is the model's. */
+void native_need_plain(native_maker *m, uint32_t i);
+/* All inputs and outputs that are there are of type FP16. */
+void native_need_halves(native_maker *m);
+/* Its size of the dim of that letter. */
+void native_need_size(native_maker *m, uint32_t i, uint32_t letter, uint64_t n);
+/* An i32 that is the index of a dim of tensor i. */
+uint32_t native_axis(native_maker *m, const char *name, uint32_t i);
+/* The integers of a constant tensor, known when it is made; of one that is no
+ * constant: VPU_ERR_UNSUPPORTED, NULL. */
+const int32_t *native_constant(native_maker *m, uint32_t i);
 
 /* --- dims ---------------------------------------------------------------- */
 
@@ -124,6 +138,10 @@ int32_t *native_load_int(const native_job *j, uint32_t i);
 void native_store(const native_job *j, uint32_t i, const float *v);
 void native_store_int(const native_job *j, uint32_t i, const int32_t *v);
 
+/* Elements that are only moved: as floats or, of integers, as integers. */
+uint32_t *native_load_cells(const native_job *j, uint32_t i);
+void native_store_cells(const native_job *j, uint32_t i, const uint32_t *v);
+
 /* The same with the order N, C, D, H, W whatever the memory's: the last index
  * fastest, absent dims 1. */
 typedef struct {
@@ -144,6 +162,22 @@ void native_ranges(const native_job *j, uint64_t n, uint64_t grain,
 /* An element of any type as a float, and back. */
 float native_get(uint32_t type, const uint8_t *p);
 void native_put(uint32_t type, float v, uint8_t *p);
+
+/* The same bits on every host: of the functions of float, glibc has several. */
+static inline float native_exp(float x)
+{
+    return (float)exp((double)x);
+}
+
+static inline float native_sigmoid(float x)
+{
+    return (float)(1 / (1 + exp(-(double)x)));
+}
+
+static inline float native_clamp(float x, float least, float most)
+{
+    return x < least ? least : x > most ? most : x;
+}
 
 /* half.c: n halves as floats and back, both ways exact or to nearest even. */
 void native_from_half(const uint16_t *from, float *to, size_t n);
