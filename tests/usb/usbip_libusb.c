@@ -789,6 +789,28 @@ int LIBUSB_CALL libusb_control_transfer(libusb_device_handle *h, uint8_t type,
     return status ? status : (int)moved;
 }
 
+/* With VPU_USBIP_KEEP=FOLDER the graphs a host sends are kept there, also those
+ * that the stick refuses: 0.blob, 1.blob ... Hosts send one in one transfer. */
+static void keep(unsigned char endpoint, const unsigned char *data, int n)
+{
+    static _Atomic unsigned count;
+    static const uint8_t magic[] = {0x7f, 'e', 'l', 'f'};
+    enum { HEADER_BYTES = 132 }; /* sent by itself, too */
+    const char *folder = getenv("VPU_USBIP_KEEP");
+    char path[4096];
+    FILE *f;
+
+    if (!folder || endpoint & EP_IN || n <= HEADER_BYTES ||
+        memcmp(data, magic, sizeof magic))
+        return;
+    snprintf(path, sizeof path, "%s/%u.blob", folder, count++);
+    f = fopen(path, "wb");
+    if (!f)
+        return;
+    fwrite(data, 1, (size_t)n, f);
+    fclose(f);
+}
+
 int LIBUSB_CALL libusb_bulk_transfer(libusb_device_handle *h,
                                      unsigned char endpoint,
                                      unsigned char *data, int length,
@@ -799,6 +821,7 @@ int LIBUSB_CALL libusb_bulk_transfer(libusb_device_handle *h,
 
     if (length < 0)
         return LIBUSB_ERROR_INVALID_PARAM;
+    keep(endpoint, data, length);
     do {
         piece = (uint32_t)length - total;
         if (piece > MAX_URB)
