@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "sim/compiler/kernel.h"
 
 #define MAX_FILE ((size_t)16 << 20)
@@ -53,15 +54,14 @@ static bin *find(const bins *b, const char *source)
 static void write_bin(walk *w, xmlNode *node, const char *source)
 {
     const bin *b = find(w->made, source);
-    const char *to;
+    const char *name; /* beside the binding file, where it is looked for */
 
     if (!b)
         return;
-    to = file_join(
-        w->a, w->folder,
-        arena_printf(w->a, "kernel%u.bin", (unsigned)(b - w->made->list)));
-    w->st = file_write(to, b->bytes, b->n, w->err);
-    xmlSetProp(node, (const xmlChar *)"filename", (const xmlChar *)to);
+    name = arena_printf(w->a, "kernel%u.bin", (unsigned)(b - w->made->list));
+    w->st = file_write(file_join(w->a, w->folder, name), b->bytes, b->n,
+                       w->err);
+    xmlSetProp(node, (const xmlChar *)"filename", (const xmlChar *)name);
 }
 
 static void visit(walk *w, xmlNode *node)
@@ -147,14 +147,30 @@ vpu_status bins_make(const openvino_config *c, arena *a, bins *out,
     return w.st;
 }
 
+/* The vendor's reader takes CustomLayer elements one behind the other, and
+ * nothing around them. */
+static void add_layers(xmlDoc *doc, str *out)
+{
+    xmlBuffer *text = xmlBufferCreate();
+    xmlNode *node = xmlDocGetRootElement(doc)->children;
+
+    for (; node && text; node = node->next)
+        if (node->type == XML_ELEMENT_NODE) {
+            xmlNodeDump(text, doc, node, 0, 0);
+            xmlBufferWriteChar(text, "\n");
+        }
+    if (text)
+        str_add(out, xmlBufferContent(text), (size_t)xmlBufferLength(text));
+    xmlBufferFree(text);
+}
+
 vpu_status bins_write(const bins *b, const char *binding, const char *folder,
                       arena *a, const char **out, vpu_error *err)
 {
     walk w = {.binding = binding, .a = a, .folder = folder, .err = err};
     bins made = *b;
     xmlDoc *doc = parse(&w, binding);
-    char *text = NULL;
-    int n = 0;
+    str text = {0};
 
     w.made = &made;
     if (!doc)
@@ -162,11 +178,10 @@ vpu_status bins_write(const bins *b, const char *binding, const char *folder,
     over(&w, xmlDocGetRootElement(doc), 0);
     if (!w.st) {
         *out = file_join(a, folder, "layers.xml");
-        xmlDocDumpMemory(doc, (xmlChar **)&text, &n);
-        w.st = text ? file_write(*out, text, (size_t)n, err)
-                    : err_set(err, VPU_ERR_NOMEM, "no memory for a document");
+        add_layers(doc, &text);
+        w.st = file_write(*out, str_text(&text), text.n, err);
     }
-    xmlFree(text);
+    str_free(&text);
     xmlFreeDoc(doc);
     return w.st;
 }
