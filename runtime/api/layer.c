@@ -172,6 +172,21 @@ static void add_launches(const adding *x)
     }
 }
 
+/* What layers of a network have written, if that is all there is. */
+static void add_outputs(const adding *x)
+{
+    const graph *lg = x->bound->graph;
+    graph *g = &x->g->g;
+
+    g->n_layers = x->g->n_operations == 1 ? lg->n_layers : 0;
+    g->layers = arena_memdup(x->g->arena, lg->layers,
+                             lg->n_layers * sizeof *lg->layers);
+    for (uint32_t i = 0; i < g->n_layers; i++) {
+        g->layers[i].buffer = x->buffer[lg->layers[i].buffer];
+        g->layers[i].launch += x->made->launch;
+    }
+}
+
 static void describe(const adding *x)
 {
     const graph *lg = x->bound->graph;
@@ -253,6 +268,7 @@ static vpu_status add_layer(void *user, vpu_error *err)
     if (st)
         return st;
     add_launches(x);
+    add_outputs(x);
     x->made->n_launches = x->g->g.n_launches - x->made->launch;
     x->made->output_assumed = !output_given(x->o, &x->bound->request);
     x->made->request = &x->bound->request;

@@ -57,15 +57,6 @@ typedef struct {
     uint32_t start[6], dims[6];
 } graph_part;
 
-/* What a stage of a network writes, as the network has it: dims in the IR's
- * order, the outermost first, with their distances in memory, bytes. */
-typedef struct {
-    const char *name; /* the layer it is the output of */
-    tensor_dtype dtype;
-    uint32_t rank;
-    uint32_t dims[TENSOR_MAX_RANK], strides[TENSOR_MAX_RANK];
-} graph_layer_output;
-
 /* Arguments go by name; the kernel's signature gives the order. */
 typedef struct {
     const char *name;
@@ -82,8 +73,6 @@ typedef struct {
     bool converts;          /* INT: a float argument takes it as a float */
     float real;             /* FLOAT */
     bool written;           /* output or output_buffer binding */
-    const graph_layer_output *output; /* what it writes, of a network; or NULL
-                                       */
     bool split; /* the vendor's compiler takes dim 0 of its tensor for a batch:
                    outputs, buffers that the stage writes, and inputs
                    before the first of format ANY */
@@ -155,6 +144,15 @@ typedef struct {
     uint32_t n_args;
 } graph_host;
 
+/* What a stage of a network writes, as the network has it: a part of a buffer
+ * that readers may ask for like one. */
+typedef struct {
+    graph_buffer as; /* named after the layer; GRAPH_SCRATCH, its dims in the
+                        IR's order */
+    uint32_t launch, buffer, offset;   /* written by, lies in, from byte on */
+    uint32_t strides[TENSOR_MAX_RANK]; /* bytes, the outermost dim's first */
+} graph_layer_output;
+
 typedef struct {
     const char *layer; /* names of the layers bound, ", " between several */
     const char *type;  /* likewise their types */
@@ -173,9 +171,17 @@ typedef struct {
                              not known */
     const char *openvino; /* and where the package is that did it, as the user
                              says; or NULL */
-    graph_host *hosts;    /* by `before`, in the order they run */
+    graph_layer_output *layers; /* in the order they are written */
+    uint32_t n_layers;
+    graph_host *hosts; /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;
+
+/* Buffer i, or, behind the buffers, what layer i - n_buffers has written. */
+static inline const graph_buffer *graph_buffer_at(const graph *g, uint32_t i)
+{
+    return i < g->n_buffers ? &g->buffers[i] : &g->layers[i - g->n_buffers].as;
+}
 
 /* The binding of a kernel's argument: the last of that name.
  *

@@ -194,25 +194,23 @@ const char *import_layer_name(const importing *m, uint32_t i, const char *name)
     return s && *s->layer ? s->layer : name;
 }
 
-/* Dims in the IR's order: batch, channels, depth, rows, columns; those of more
- * dims as memory has them. */
-static bool output_of(const blob_desc *d, const char *name,
-                      graph_layer_output *out)
+/* Dims in the IR's order: batch, channels, depth, rows, columns. False: a
+ * tensor of more dims than ours have. */
+static bool output_of(const blob_desc *d, graph_layer_output *out)
 {
     static const uint32_t letters[] = {4, 3, 5, 2, 1};
-    uint32_t n = 0;
+    tensor_desc *to = &out->as.desc;
 
-    if (d->rank > TENSOR_MAX_RANK || !dtype_of(d->type, &out->dtype))
+    if (d->rank > TENSOR_MAX_RANK || !dtype_of(d->type, &to->dtype))
         return false;
-    out->name = name;
-    out->rank = d->rank;
     for (uint32_t k = 0; k < 5; k++)
         for (uint32_t i = 0; i < d->rank; i++)
             if ((d->order >> (4 * i) & 15) == letters[k]) {
-                out->dims[n] = d->dims[i];
-                out->strides[n++] = d->strides[i];
+                to->dims[to->rank] = d->dims[i];
+                out->strides[to->rank++] = d->strides[i];
             }
-    return n == d->rank;
+    out->as.bytes = tensor_bytes(to);
+    return to->rank == d->rank;
 }
 
 /* The record's buffer at the place that argument has. */
@@ -229,24 +227,29 @@ static const blob_desc *desc_of(const importing *m, const blob_stage *s,
     return NULL;
 }
 
-static void take_outputs(const importing *m, const blob_stage *s, uint32_t i,
-                         graph_launch *l)
+static void take_outputs(importing *m, const blob_stage *s, uint32_t i,
+                         const graph_launch *l)
 {
     const openvino_stage *k = known(m, i);
-    graph_arg *args = (graph_arg *)(uintptr_t)l->args;
+    size_t n = m->g->n_layers;
 
-    for (uint32_t n = 0, w = 0; k && n < l->n_args && w < k->n_writes; n++) {
-        graph_layer_output *out;
+    for (uint32_t x = 0, w = 0; k && x < l->n_args && w < k->n_writes; x++) {
+        const graph_arg *arg = &l->args[x];
+        graph_layer_output out = {
+            .as = {.name = k->writes[w], .role = GRAPH_SCRATCH},
+            .launch = (uint32_t)(l - m->g->launches),
+            .buffer = arg->buffer,
+            .offset = arg->offset};
         const blob_desc *d;
 
-        if (args[n].kind != GRAPH_ARG_BUFFER || !args[n].written)
+        if (arg->kind != GRAPH_ARG_BUFFER || !arg->written)
             continue;
-        d = desc_of(m, s, &args[n]);
-        out = arena_new(m->arena, graph_layer_output);
-        if (*k->writes[w] && d && output_of(d, k->writes[w], out))
-            args[n].output = out;
+        d = desc_of(m, s, arg);
+        if (*k->writes[w] && d && output_of(d, &out))
+            *arena_append(m->arena, m->g->layers, n, m->layers_cap) = out;
         w++;
     }
+    m->g->n_layers = (uint32_t)n;
 }
 
 /* --- launches ------------------------------------------------------------ */

@@ -14,7 +14,7 @@ typedef struct {
     uint32_t outputs, scratch, cmx, constants; /* first buffers of these */
     uint64_t *step; /* by buffer: bytes from one item of a batch to the next; 0:
                        all share it */
-    size_t launches_cap;
+    size_t launches_cap, layers_cap;
     uint32_t depth; /* of loops */
 } importing;
 

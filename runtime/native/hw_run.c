@@ -157,8 +157,12 @@ static void fill_views(hw_run *r)
 
 /* --- behind the sums ----------------------------------------------------- */
 
+/* A multiplier of 0 gives +0; whether the engine keeps the sign is not known
+ * [U]. */
 static float activated(const hw_op *o, float v)
 {
+    if (o->relu && v < (float)o->t0 && !o->a0)
+        return 0;
     if (o->relu)
         return v < (float)o->t0 ? v * (float)o->a0 : v * (float)o->a1;
     if (o->clamp)

@@ -59,8 +59,8 @@ static void write_bin(walk *w, xmlNode *node, const char *source)
     if (!b)
         return;
     name = arena_printf(w->a, "kernel%u.bin", (unsigned)(b - w->made->list));
-    w->st = file_write(file_join(w->a, w->folder, name), b->bytes, b->n,
-                       w->err);
+    w->st =
+        file_write(file_join(w->a, w->folder, name), b->bytes, b->n, w->err);
     xmlSetProp(node, (const xmlChar *)"filename", (const xmlChar *)name);
 }
 

@@ -145,7 +145,9 @@ static uint16_t finished(const problem *q, uint32_t o, float v)
     h = half(v);
     v = tensor_f16_to_f32(h);
     if (p->relu)
-        h = half(v < (float)p->t0 ? v * (float)p->a0 : v * (float)p->a1);
+        h = v < (float)p->t0 && !p->a0
+                ? 0
+                : half(v * (float)(v < (float)p->t0 ? p->a0 : p->a1));
     if (p->clamp)
         h = half(v < 0 ? 0 : v > p->clamp_max ? p->clamp_max : v);
     return isnan(tensor_f16_to_f32(h)) ? 0x7e00 : h;
