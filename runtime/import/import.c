@@ -82,7 +82,7 @@ static uint64_t end_of(const blob_io *list, uint32_t n, uint32_t i,
     return i + 1 < n ? list[i + 1].offset : all;
 }
 
-static void add_io(importing *m, const blob_io *list, uint32_t n, uint32_t i,
+static void add_io(import_state *m, const blob_io *list, uint32_t n, uint32_t i,
                    bool output)
 {
     const blob *b = m->b;
@@ -112,7 +112,7 @@ static void add_io(importing *m, const blob_io *list, uint32_t n, uint32_t i,
 
 /* --- memory -------------------------------------------------------------- */
 
-static uint32_t add_memory(importing *m, const char *name, graph_role role,
+static uint32_t add_memory(import_state *m, const char *name, graph_role role,
                            uint64_t bytes, const void *init)
 {
     uint64_t n = bytes ? bytes : 1;
@@ -128,7 +128,7 @@ static uint32_t add_memory(importing *m, const char *name, graph_role role,
     return at;
 }
 
-static void add_buffers(importing *m)
+static void add_buffers(import_state *m)
 {
     const blob *b = m->b;
     uint32_t n = b->n_inputs + b->n_outputs + 3;
@@ -147,7 +147,7 @@ static void add_buffers(importing *m)
         add_memory(m, "constants", GRAPH_CONST, b->n_constants, b->constants);
 }
 
-bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
+bool import_place(const import_state *m, const blob_buffer *f, uint32_t *buffer)
 {
     switch (f->location) {
     case BLOB_INPUT:
@@ -174,12 +174,12 @@ bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
 
 /* --- what the compiler calls things -------------------------------------- */
 
-static const openvino_stage *known(const importing *m, uint32_t i)
+static const openvino_stage *known(const import_state *m, uint32_t i)
 {
     return i < m->c->n_stages ? &m->c->stages[i] : NULL;
 }
 
-static const char *name_of(const importing *m, uint32_t i)
+static const char *name_of(const import_state *m, uint32_t i)
 {
     const openvino_stage *s = known(m, i);
 
@@ -187,7 +187,8 @@ static const char *name_of(const importing *m, uint32_t i)
                          : arena_printf(m->arena, "stage %u", i);
 }
 
-const char *import_layer_name(const importing *m, uint32_t i, const char *name)
+const char *import_layer_name(const import_state *m, uint32_t i,
+                              const char *name)
 {
     const openvino_stage *s = known(m, i);
 
@@ -214,7 +215,7 @@ static bool output_of(const blob_desc *d, graph_layer_output *out)
 }
 
 /* The record's buffer at the place that argument has. */
-static const blob_desc *desc_of(const importing *m, const blob_stage *s,
+static const blob_desc *desc_of(const import_state *m, const blob_stage *s,
                                 const graph_arg *x)
 {
     uint32_t at;
@@ -227,7 +228,7 @@ static const blob_desc *desc_of(const importing *m, const blob_stage *s,
     return NULL;
 }
 
-static void take_outputs(importing *m, const blob_stage *s, uint32_t i,
+static void take_outputs(import_state *m, const blob_stage *s, uint32_t i,
                          const graph_launch *l)
 {
     const openvino_stage *k = known(m, i);
@@ -254,7 +255,8 @@ static void take_outputs(importing *m, const blob_stage *s, uint32_t i,
 
 /* --- launches ------------------------------------------------------------ */
 
-static vpu_status add_launch(importing *m, graph_launch **out, vpu_error *err)
+static vpu_status add_launch(import_state *m, graph_launch **out,
+                             vpu_error *err)
 {
     size_t n = m->g->n_launches;
 
@@ -268,7 +270,7 @@ static vpu_status add_launch(importing *m, graph_launch **out, vpu_error *err)
     return VPU_OK;
 }
 
-static vpu_status take_operands(importing *m, const native_op *op,
+static vpu_status take_operands(import_state *m, const native_op *op,
                                 graph_launch *l, vpu_error *err)
 {
     graph_arg *args;
@@ -289,7 +291,7 @@ static vpu_status take_operands(importing *m, const native_op *op,
     return VPU_OK;
 }
 
-vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
+vpu_status import_native(import_state *m, const blob_stage *s, uint32_t i,
                          const char *name, vpu_error *err)
 {
     graph_launch *l;
@@ -318,7 +320,7 @@ vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
     return st ? err_in(err, st, "stage %u", i) : VPU_OK;
 }
 
-static vpu_status custom(importing *m, const blob_stage *s, uint32_t i,
+static vpu_status custom(import_state *m, const blob_stage *s, uint32_t i,
                          const char *name, vpu_error *err)
 {
     graph_launch *l;
@@ -335,7 +337,7 @@ static vpu_status custom(importing *m, const blob_stage *s, uint32_t i,
     return VPU_OK;
 }
 
-vpu_status import_stages(importing *m, uint32_t first, uint32_t end,
+vpu_status import_stages(import_state *m, uint32_t first, uint32_t end,
                          vpu_error *err)
 {
     vpu_status st = VPU_OK;
@@ -359,7 +361,7 @@ vpu_status import_stages(importing *m, uint32_t first, uint32_t end,
 }
 
 /* The same launches for another item: its inputs and outputs lie further on. */
-static vpu_status add_item(importing *m, uint32_t n, uint32_t item,
+static vpu_status add_item(import_state *m, uint32_t n, uint32_t item,
                            vpu_error *err)
 {
     vpu_status st = VPU_OK;
@@ -382,7 +384,7 @@ static vpu_status add_item(importing *m, uint32_t n, uint32_t item,
     return st;
 }
 
-static vpu_status add_stages(importing *m, vpu_error *err)
+static vpu_status add_stages(import_state *m, vpu_error *err)
 {
     vpu_status st = import_stages(m, 0, m->b->n_stages, err);
     uint32_t once = m->g->n_launches, batch = import_batch(m->b);
@@ -392,7 +394,7 @@ static vpu_status add_stages(importing *m, vpu_error *err)
     return st;
 }
 
-static vpu_status check(const importing *m, vpu_error *err)
+static vpu_status check(const import_state *m, vpu_error *err)
 {
     str text = {0};
     vpu_status st = VPU_OK;
@@ -408,7 +410,7 @@ static vpu_status check(const importing *m, vpu_error *err)
 vpu_status import_blob(const blob *b, const import_config *c, arena *a,
                        graph *out, vpu_error *err)
 {
-    importing m = {.b = b, .c = c, .arena = a, .g = out};
+    import_state m = {.b = b, .c = c, .arena = a, .g = out};
     vpu_status st = check(&m, err);
 
     *out = (graph){.layer = "blob",

@@ -74,8 +74,8 @@ static vpu_status slice(const rule *r, const blob_buffer *whole,
 }
 
 /* The copies of the stage's rules for iteration t. */
-static vpu_status copies(importing *m, uint32_t i, uint32_t fixed, uint32_t t,
-                         vpu_error *err)
+static vpu_status copies(import_state *m, uint32_t i, uint32_t fixed,
+                         uint32_t t, vpu_error *err)
 {
     const blob_stage *s = &m->b->stages[i];
     bool start = s->type == STAGE_LOOP_START;
@@ -102,8 +102,8 @@ static vpu_status copies(importing *m, uint32_t i, uint32_t fixed, uint32_t t,
     return st;
 }
 
-vpu_status import_loop(importing *m, uint32_t i, uint32_t end, uint32_t *next,
-                       vpu_error *err)
+vpu_status import_loop(import_state *m, uint32_t i, uint32_t end,
+                       uint32_t *next, vpu_error *err)
 {
     const blob_stage *s = &m->b->stages[i];
     vpu_status st = check_rules(s, 3, err);

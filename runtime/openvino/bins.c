@@ -20,7 +20,7 @@ typedef struct {
     vpu_status st;
 } walk;
 
-static vpu_status make_bin(walk *w, const char *source, bin *out)
+static vpu_status make_bin(walk *w, const char *source, bins_file *out)
 {
     const char *path = file_join(w->a, file_dirname(w->a, w->binding), source);
     const kernel_source file = {.path = path};
@@ -43,7 +43,7 @@ static vpu_status make_bin(walk *w, const char *source, bin *out)
     return st;
 }
 
-static bin *find(const bins *b, const char *source)
+static bins_file *find(const bins *b, const char *source)
 {
     for (uint32_t i = 0; i < b->n; i++)
         if (!strcmp(b->list[i].source, source))
@@ -53,7 +53,7 @@ static bin *find(const bins *b, const char *source)
 
 static void write_bin(walk *w, xmlNode *node, const char *source)
 {
-    const bin *b = find(w->made, source);
+    const bins_file *b = find(w->made, source);
     const char *name; /* beside the binding file, where it is looked for */
 
     if (!b)
@@ -78,10 +78,10 @@ static void visit(walk *w, xmlNode *node)
         write_bin(w, node, (const char *)name);
     } else if (!find(w->made, (const char *)name)) {
         size_t n = w->made->n;
-        bin *b = arena_append(w->a, w->made->list, n, w->made->cap);
+        bins_file *b = arena_append(w->a, w->made->list, n, w->made->cap);
 
         w->made->n = (uint32_t)n;
-        *b = (bin){0};
+        *b = (bins_file){0};
         w->st = make_bin(w, (const char *)name, b);
     }
     xmlFree(name);

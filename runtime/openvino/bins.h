@@ -9,10 +9,10 @@ typedef struct {
     const char *source; /* as the binding names it */
     const uint8_t *bytes;
     size_t n;
-} bin;
+} bins_file;
 
 typedef struct {
-    bin *list;
+    bins_file *list;
     uint32_t n;
     size_t cap;
 } bins;
