@@ -5,7 +5,7 @@
 
 enum {
     MOST = 65536,
-    MAX_SAMPLES = 1024, /* asked for along a bin */
+    MAX_SAMPLES = 64, /* asked for along a bin */
     MAX_LEVELS = 16,
     REPACKED = 2 /* value of a step that works on data as they are */
 };

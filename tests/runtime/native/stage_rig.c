@@ -7,7 +7,7 @@
 
 #include "runtime/graph/tensor.h"
 
-enum { BEHIND = 64, FILL = 0xa5 };
+enum { BEHIND = 64, FILL = 0xa5, SHAKES = 12 };
 
 uint32_t unit_below(stage_rig *r, uint32_t n)
 {
@@ -291,7 +291,95 @@ static void read_outputs(stage_rig *r, areas *m)
         }
     }
     for (uint32_t i = 0; i < r->places[BLOB_BSS] + BEHIND; i++)
-        ck_assert_uint_eq(m->bytes[BLOB_BSS][i], FILL);
+        if (m->bytes[BLOB_BSS][i] != FILL)
+            ck_abort_msg("byte %u is written", i);
+}
+
+/* --- damaged records ----------------------------------------------------- */
+
+static uint32_t odd_number(stage_rig *r, uint32_t was)
+{
+    static const uint32_t odd[] = {
+        0,          1,          2,          3,          7,
+        255,        65535,      0x3f000000, 0x7f7fffff, 0x7fffffff,
+        0x80000000, 0xfffffffe, 0xffffffff};
+    uint32_t k = unit_below(r, 2 + sizeof odd / sizeof *odd);
+
+    return k == 0 ? was + 1 : k == 1 ? was - 1 : odd[k - 2];
+}
+
+/* A change that a record may have met on its way. */
+static void damage(stage_rig *r, blob_stage *s, uint32_t *words,
+                   blob_buffer *buffers)
+{
+    blob_buffer *f = &buffers[s->n_buffers ? unit_below(r, s->n_buffers) : 0];
+    uint32_t d = unit_below(r, f->desc.rank ? f->desc.rank : 1);
+
+    switch (unit_below(r, 8)) {
+    case 0:
+        f->desc.type = unit_below(r, BLOB_N_TYPES);
+        break;
+    case 1:
+        f->location = unit_below(r, BLOB_N_LOCATIONS);
+        break;
+    case 2:
+        f->desc.dims[d] = odd_number(r, f->desc.dims[d]);
+        break;
+    case 3: /* what is taken from one dim is given to another */
+        f->desc.dims[d] = 1;
+        break;
+    case 4:
+        s->n_buffers -= s->n_buffers > 0;
+        break;
+    case 5:
+        f->desc.rank = unit_below(r, f->desc.rank + 1);
+        f->desc.order =
+            f->desc.rank ? f->desc.order & ((1u << 4 * f->desc.rank) - 1) : 0;
+        break;
+    default:
+        if (s->n_params)
+            d = unit_below(r, s->n_params);
+        words[d] = odd_number(r, words[d]);
+    }
+}
+
+static void random_bytes(stage_rig *r, areas *m)
+{
+    for (uint32_t i = 0; i < BLOB_N_LOCATIONS; i++)
+        for (uint32_t k = 0; i != BLOB_CONST && k < r->places[i]; k++)
+            m->bytes[i][k] = (uint8_t)unit_below(r, 256);
+}
+
+/* Records that are nearly right, and any bytes in memory: what can be made can
+ * run, whatever comes of it (a sanitizer looks on). */
+static void shake(stage_rig *r)
+{
+    for (uint32_t k = 0; k < SHAKES; k++) {
+        arena *a = arena_create(0);
+        blob_stage s = r->s;
+        uint32_t *words = arena_memdup(a, r->words, sizeof r->words);
+        blob_buffer *buffers = arena_memdup(a, r->buffers, sizeof r->buffers);
+        vpu_error err = {0};
+        native_op *op;
+        areas m;
+        blob_io io;
+
+        s.params = words;
+        s.buffers = buffers;
+        damage(r, &s, words, buffers);
+        if (k & 1)
+            damage(r, &s, words, buffers);
+        make_areas(r, &m);
+        finish_blob(r, &m, &io);
+        if (k & 2)
+            random_bytes(r, &m);
+        if (!native_make(&r->b, &s, a, &op, &err))
+            run_on(op, &m, false);
+        else
+            ck_assert_int_ne(err.msg[0], 0);
+        free_areas(&m);
+        arena_destroy(a);
+    }
 }
 
 void unit_run(stage_rig *r)
@@ -313,6 +401,7 @@ void unit_run(stage_rig *r)
     read_outputs(r, &one);
     free_areas(&one);
     free_areas(&other);
+    shake(r);
 }
 
 void unit_fails(stage_rig *r, vpu_status st, const char *text)

@@ -56,7 +56,8 @@ double *unit_at(const stage_rig *r, uint32_t t, uint32_t n, uint32_t c,
                 uint32_t h, uint32_t w);
 
 /* Run it twice, once with its parts in another order: asserts that it can, that
- * both give the same bytes and that no others were written. */
+ * both give the same bytes and that no others were written. Then records that
+ * are much like it, of which nothing is asked but that they do no harm. */
 void unit_run(stage_rig *r);
 /* Asserts that it cannot, with that status, and a message that has the text. */
 void unit_fails(stage_rig *r, vpu_status st, const char *text);
