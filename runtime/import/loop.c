@@ -1,6 +1,7 @@
 /* LoopStart and LoopEnd: the stages between them, once an iteration. A rule of
  * either moves one slice of a tensor: to the body's buffer in front of an
- * iteration, from it behind. native-stages.md 2.10, blob-format.md 8.2. */
+ * iteration, from it behind. docs/networks.md,
+ * "Loops". */
 #include "runtime/blob/stage.h"
 #include "runtime/import/import_priv.h"
 

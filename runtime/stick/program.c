@@ -21,6 +21,9 @@ void stick_stages(str *out)
 {
     str_printf(out, "%4d %-24s the kernel in the blob, simulated\n",
                STAGE_CUSTOM, stage_name(STAGE_CUSTOM));
+    for (uint32_t i = STAGE_LOOP_START; i <= STAGE_LOOP_END; i++)
+        str_printf(out, "%4u %-24s slices are copied, once an iteration\n", i,
+                   stage_name(i));
     native_stages(out);
 }
 

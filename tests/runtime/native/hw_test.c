@@ -1,4 +1,5 @@
-/* Hardware operations against loops that follow native-stages.md 3.4 literally:
+/* Hardware operations against loops that follow docs/networks.md, "Hardware
+ * operations", literally:
  * sums in float, in the order input channel, row, column. The bits are equal.
  */
 #include <check.h>
