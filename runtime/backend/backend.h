@@ -78,6 +78,8 @@ typedef enum {
                                   the binding's alone: backend_config.params */
     BACKEND_RECORDED = 1 << 7, /* gives back a run of the past:
                                  backend_config.exact_source */
+    BACKEND_LAYERS = 1 << 10,  /* `read` gives what layers of a network have
+                                  written, too: graph_buffer_at */
     BACKEND_NATIVE = 1 << 9,   /* runs stages that have no kernel:
                                   graph_launch.native */
     BACKEND_WINDOW = 1 << 8    /* runs launches on a part of their groups:

@@ -338,7 +338,8 @@ static int list_stages(arena *a)
 
 static int stick_main(int argc, char **argv)
 {
-    stick_options o = {.c = {.timeout_s = 3600, .watchdog_s = 15, .stop = &cli_stop}};
+    stick_options o = {
+        .c = {.timeout_s = 3600, .watchdog_s = 15, .stop = &cli_stop}};
     xlink_log *packets = NULL;
     FILE *file = NULL;
     vpu_error err = {0};

@@ -144,6 +144,15 @@ typedef struct {
     uint32_t n_args;
 } graph_host;
 
+/* What a stage of a network writes, as the network has it: a part of a buffer
+ * that readers may ask for like one. */
+typedef struct {
+    graph_buffer as; /* named after the layer; GRAPH_SCRATCH, its dims in the
+                        IR's order */
+    uint32_t launch, buffer, offset;   /* written by, lies in, from byte on */
+    uint32_t strides[TENSOR_MAX_RANK]; /* bytes, the outermost dim's first */
+} graph_layer_output;
+
 typedef struct {
     const char *layer; /* names of the layers bound, ", " between several */
     const char *type;  /* likewise their types */
@@ -158,9 +167,21 @@ typedef struct {
     const void *blob;      /* all of it is this blob, whose stage launches[i]
                               is of is its `line`; NULL: it is of no blob */
     size_t n_blob;
-    graph_host *hosts;     /* by `before`, in the order they run */
+    const char *network;  /* the IR that the blob was compiled from; NULL: it is
+                             not known */
+    const char *openvino; /* and where the package is that did it, as the user
+                             says; or NULL */
+    graph_layer_output *layers; /* in the order they are written */
+    uint32_t n_layers;
+    graph_host *hosts; /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;
+
+/* Buffer i, or, behind the buffers, what layer i - n_buffers has written. */
+static inline const graph_buffer *graph_buffer_at(const graph *g, uint32_t i)
+{
+    return i < g->n_buffers ? &g->buffers[i] : &g->layers[i - g->n_buffers].as;
+}
 
 /* The binding of a kernel's argument: the last of that name.
  *

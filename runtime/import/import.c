@@ -82,7 +82,7 @@ static uint64_t end_of(const blob_io *list, uint32_t n, uint32_t i,
     return i + 1 < n ? list[i + 1].offset : all;
 }
 
-static void add_io(importing *m, const blob_io *list, uint32_t n, uint32_t i,
+static void add_io(import_state *m, const blob_io *list, uint32_t n, uint32_t i,
                    bool output)
 {
     const blob *b = m->b;
@@ -112,7 +112,7 @@ static void add_io(importing *m, const blob_io *list, uint32_t n, uint32_t i,
 
 /* --- memory -------------------------------------------------------------- */
 
-static uint32_t add_memory(importing *m, const char *name, graph_role role,
+static uint32_t add_memory(import_state *m, const char *name, graph_role role,
                            uint64_t bytes, const void *init)
 {
     uint64_t n = bytes ? bytes : 1;
@@ -128,7 +128,7 @@ static uint32_t add_memory(importing *m, const char *name, graph_role role,
     return at;
 }
 
-static void add_buffers(importing *m)
+static void add_buffers(import_state *m)
 {
     const blob *b = m->b;
     uint32_t n = b->n_inputs + b->n_outputs + 3;
@@ -147,7 +147,7 @@ static void add_buffers(importing *m)
         add_memory(m, "constants", GRAPH_CONST, b->n_constants, b->constants);
 }
 
-bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
+bool import_place(const import_state *m, const blob_buffer *f, uint32_t *buffer)
 {
     switch (f->location) {
     case BLOB_INPUT:
@@ -172,7 +172,91 @@ bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
 
 /* --- stages -------------------------------------------------------------- */
 
-static vpu_status add_launch(importing *m, graph_launch **out, vpu_error *err)
+/* --- what the compiler calls things -------------------------------------- */
+
+static const openvino_stage *known(const import_state *m, uint32_t i)
+{
+    return i < m->c->n_stages ? &m->c->stages[i] : NULL;
+}
+
+static const char *name_of(const import_state *m, uint32_t i)
+{
+    const openvino_stage *s = known(m, i);
+
+    return s && *s->name ? arena_printf(m->arena, "%s", s->name)
+                         : arena_printf(m->arena, "stage %u", i);
+}
+
+const char *import_layer_name(const import_state *m, uint32_t i,
+                              const char *name)
+{
+    const openvino_stage *s = known(m, i);
+
+    return s && *s->layer ? s->layer : name;
+}
+
+/* Dims in the IR's order: batch, channels, depth, rows, columns. False: a
+ * tensor of more dims than ours have. */
+static bool output_of(const blob_desc *d, graph_layer_output *out)
+{
+    static const uint32_t letters[] = {4, 3, 5, 2, 1};
+    tensor_desc *to = &out->as.desc;
+
+    if (d->rank > TENSOR_MAX_RANK || !dtype_of(d->type, &to->dtype))
+        return false;
+    for (uint32_t k = 0; k < 5; k++)
+        for (uint32_t i = 0; i < d->rank; i++)
+            if ((d->order >> (4 * i) & 15) == letters[k]) {
+                to->dims[to->rank] = d->dims[i];
+                out->strides[to->rank++] = d->strides[i];
+            }
+    out->as.bytes = tensor_bytes(to);
+    return to->rank == d->rank;
+}
+
+/* The record's buffer at the place that argument has. */
+static const blob_desc *desc_of(const import_state *m, const blob_stage *s,
+                                const graph_arg *x)
+{
+    uint32_t at;
+
+    for (uint32_t i = 0; i < s->n_buffers; i++)
+        if (s->buffers[i].location != BLOB_NOWHERE &&
+            import_place(m, &s->buffers[i], &at) && at == x->buffer &&
+            s->buffers[i].offset == x->offset)
+            return &s->buffers[i].desc;
+    return NULL;
+}
+
+static void take_outputs(import_state *m, const blob_stage *s, uint32_t i,
+                         const graph_launch *l)
+{
+    const openvino_stage *k = known(m, i);
+    size_t n = m->g->n_layers;
+
+    for (uint32_t x = 0, w = 0; k && x < l->n_args && w < k->n_writes; x++) {
+        const graph_arg *arg = &l->args[x];
+        graph_layer_output out = {
+            .as = {.name = k->writes[w], .role = GRAPH_SCRATCH},
+            .launch = (uint32_t)(l - m->g->launches),
+            .buffer = arg->buffer,
+            .offset = arg->offset};
+        const blob_desc *d;
+
+        if (arg->kind != GRAPH_ARG_BUFFER || !arg->written)
+            continue;
+        d = desc_of(m, s, arg);
+        if (*k->writes[w] && d && output_of(d, &out))
+            *arena_append(m->arena, m->g->layers, n, m->layers_cap) = out;
+        w++;
+    }
+    m->g->n_layers = (uint32_t)n;
+}
+
+/* --- launches ------------------------------------------------------------ */
+
+static vpu_status add_launch(import_state *m, graph_launch **out,
+                             vpu_error *err)
 {
     size_t n = m->g->n_launches;
 
@@ -186,7 +270,7 @@ static vpu_status add_launch(importing *m, graph_launch **out, vpu_error *err)
     return VPU_OK;
 }
 
-static vpu_status take_operands(importing *m, const native_op *op,
+static vpu_status take_operands(import_state *m, const native_op *op,
                                 graph_launch *l, vpu_error *err)
 {
     graph_arg *args;
@@ -207,7 +291,7 @@ static vpu_status take_operands(importing *m, const native_op *op,
     return VPU_OK;
 }
 
-vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
+vpu_status import_native(import_state *m, const blob_stage *s, uint32_t i,
                          const char *name, vpu_error *err)
 {
     graph_launch *l;
@@ -219,7 +303,7 @@ vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
     if (st)
         return err_in(err, st, "stage %u", i);
     *l = (graph_launch){.name = name,
-                        .layer = name,
+                        .layer = import_layer_name(m, i, name),
                         .type = stage_name(s->type),
                         .entry = stage_name(s->type),
                         .native = op,
@@ -231,10 +315,12 @@ vpu_status import_native(importing *m, const blob_stage *s, uint32_t i,
                         .file = "the blob",
                         .line = i};
     st = take_operands(m, op, l, err);
+    if (!st && s == &m->b->stages[i])
+        take_outputs(m, s, i, l);
     return st ? err_in(err, st, "stage %u", i) : VPU_OK;
 }
 
-static vpu_status custom(importing *m, const blob_stage *s, uint32_t i,
+static vpu_status custom(import_state *m, const blob_stage *s, uint32_t i,
                          const char *name, vpu_error *err)
 {
     graph_launch *l;
@@ -246,17 +332,19 @@ static vpu_status custom(importing *m, const blob_stage *s, uint32_t i,
         return err_in(err, st, "stage %u", i);
     l->line = i;
     l->of_blob = true;
+    l->layer = import_layer_name(m, i, name);
+    take_outputs(m, s, i, l);
     return VPU_OK;
 }
 
-vpu_status import_stages(importing *m, uint32_t first, uint32_t end,
+vpu_status import_stages(import_state *m, uint32_t first, uint32_t end,
                          vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
     for (uint32_t i = first, next; i < end && !st; i = next) {
         const blob_stage *s = &m->b->stages[i];
-        const char *name = arena_printf(m->arena, "stage %u", i);
+        const char *name = name_of(m, i);
 
         next = i + 1;
         if (s->type == STAGE_LOOP_START)
@@ -273,7 +361,7 @@ vpu_status import_stages(importing *m, uint32_t first, uint32_t end,
 }
 
 /* The same launches for another item: its inputs and outputs lie further on. */
-static vpu_status add_item(importing *m, uint32_t n, uint32_t item,
+static vpu_status add_item(import_state *m, uint32_t n, uint32_t item,
                            vpu_error *err)
 {
     vpu_status st = VPU_OK;
@@ -296,7 +384,7 @@ static vpu_status add_item(importing *m, uint32_t n, uint32_t item,
     return st;
 }
 
-static vpu_status add_stages(importing *m, vpu_error *err)
+static vpu_status add_stages(import_state *m, vpu_error *err)
 {
     vpu_status st = import_stages(m, 0, m->b->n_stages, err);
     uint32_t once = m->g->n_launches, batch = import_batch(m->b);
@@ -306,7 +394,7 @@ static vpu_status add_stages(importing *m, vpu_error *err)
     return st;
 }
 
-static vpu_status check(const importing *m, vpu_error *err)
+static vpu_status check(const import_state *m, vpu_error *err)
 {
     str text = {0};
     vpu_status st = VPU_OK;
@@ -322,7 +410,7 @@ static vpu_status check(const importing *m, vpu_error *err)
 vpu_status import_blob(const blob *b, const import_config *c, arena *a,
                        graph *out, vpu_error *err)
 {
-    importing m = {.b = b, .c = c, .arena = a, .g = out};
+    import_state m = {.b = b, .c = c, .arena = a, .g = out};
     vpu_status st = check(&m, err);
 
     *out = (graph){.layer = "blob",

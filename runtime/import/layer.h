@@ -7,12 +7,14 @@
 #include "runtime/import/import.h"
 
 /* graph_layer_bind; but where the one "binding file" is a blob, raw or as the
- * plug-in's cache has it, import_blob. out->binding and out->request are then
- * empty.
+ * plug-in's cache has it, import_blob; and where it is a network, an IR whose
+ * root is <net>, what the vendor's compiler makes of it (openvino_compile).
+ * out->binding and out->request are then empty.
  *
- * VPU_ERR_INVALID  shapes, parameters or the like, of which a blob has its own
+ * VPU_ERR_INVALID  shapes, parameters or the like, of which these have their
+ *                  own; `custom` without a network
  * VPU_ERR_LIMIT    a blob of more than 1 GiB
- * and errors of these two, and of blob_parse */
+ * and errors of these three, and of blob_parse */
 vpu_status import_layer_bind(const graph_layer_texts *t, const import_config *c,
                              arena *a, const log_sink *log, graph_layer *out,
                              vpu_error *err);

@@ -1,6 +1,7 @@
 /* LoopStart and LoopEnd: the stages between them, once an iteration. A rule of
  * either moves one slice of a tensor: to the body's buffer in front of an
- * iteration, from it behind. native-stages.md 2.10, blob-format.md 8.2. */
+ * iteration, from it behind. docs/networks.md,
+ * "Loops". */
 #include "runtime/blob/stage.h"
 #include "runtime/import/import_priv.h"
 
@@ -74,8 +75,8 @@ static vpu_status slice(const rule *r, const blob_buffer *whole,
 }
 
 /* The copies of the stage's rules for iteration t. */
-static vpu_status copies(importing *m, uint32_t i, uint32_t fixed, uint32_t t,
-                         vpu_error *err)
+static vpu_status copies(import_state *m, uint32_t i, uint32_t fixed,
+                         uint32_t t, vpu_error *err)
 {
     const blob_stage *s = &m->b->stages[i];
     bool start = s->type == STAGE_LOOP_START;
@@ -102,8 +103,8 @@ static vpu_status copies(importing *m, uint32_t i, uint32_t fixed, uint32_t t,
     return st;
 }
 
-vpu_status import_loop(importing *m, uint32_t i, uint32_t end, uint32_t *next,
-                       vpu_error *err)
+vpu_status import_loop(import_state *m, uint32_t i, uint32_t end,
+                       uint32_t *next, vpu_error *err)
 {
     const blob_stage *s = &m->b->stages[i];
     vpu_status st = check_rules(s, 3, err);

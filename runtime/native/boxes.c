@@ -30,15 +30,13 @@ static float area(const native_box *b, float offset)
 
 static float overlap(const native_box *a, const native_box *b, float offset)
 {
-    native_box both = {a->x0 > b->x0 ? a->x0 : b->x0,
-                       a->y0 > b->y0 ? a->y0 : b->y0,
-                       a->x1 < b->x1 ? a->x1 : b->x1,
-                       a->y1 < b->y1 ? a->y1 : b->y1};
+    native_box both = {
+        a->x0 > b->x0 ? a->x0 : b->x0, a->y0 > b->y0 ? a->y0 : b->y0,
+        a->x1 < b->x1 ? a->x1 : b->x1, a->y1 < b->y1 ? a->y1 : b->y1};
     float shared = area(&both, offset);
 
-    return shared > 0
-               ? shared / (area(a, offset) + area(b, offset) - shared)
-               : 0;
+    return shared > 0 ? shared / (area(a, offset) + area(b, offset) - shared)
+                      : 0;
 }
 
 uint32_t native_suppress(const native_box *boxes, native_scored *v, uint32_t n,
@@ -50,8 +48,8 @@ uint32_t native_suppress(const native_box *boxes, native_scored *v, uint32_t n,
         bool stays = true;
 
         for (uint32_t k = 0; k < kept && stays; k++)
-            stays = !(overlap(&boxes[v[i].index], &boxes[v[k].index],
-                              offset) > threshold);
+            stays = !(overlap(&boxes[v[i].index], &boxes[v[k].index], offset) >
+                      threshold);
         if (stays)
             v[kept++] = v[i];
     }
@@ -72,6 +70,5 @@ native_box native_refine(native_box b, const float *d, float offset)
 
     w *= native_exp(d[2]);
     h *= native_exp(d[3]);
-    return (native_box){x - 0.5f * w, y - 0.5f * h, x + 0.5f * w,
-                        y + 0.5f * h};
+    return (native_box){x - 0.5f * w, y - 0.5f * h, x + 0.5f * w, y + 0.5f * h};
 }

@@ -38,7 +38,7 @@ static uint64_t mode_cost(const mach_desc *d, uint32_t mode)
     return mode < sizeof costs / sizeof *costs ? costs[mode] : 0;
 }
 
-/* nce.md 1.3. */
+/* docs/networks.md, "Time". */
 static mach_descriptor descriptor_of(const native_op *op, const hw_op *o,
                                      const mach_desc *d)
 {

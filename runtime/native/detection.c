@@ -159,8 +159,7 @@ static native_box box_of(const inputs *g, uint32_t n, uint32_t p, uint32_t c)
     b = decode(s, b, g->locations + place * 4, v);
     if (s->clips_before)
         b = native_clip(b, 1, 1);
-    return (native_box){halved(b.x0), halved(b.y0), halved(b.x1),
-                        halved(b.y1)};
+    return (native_box){halved(b.x0), halved(b.y0), halved(b.x1), halved(b.y1)};
 }
 
 static float score_of(const inputs *g, uint32_t n, uint32_t p, uint32_t c)

@@ -42,10 +42,10 @@ void native_make_topk(native_maker *m)
 
         native_need_rank(m, i, in->rank, in->rank);
         for (uint32_t d = 0; d < in->rank && !m->st; d++)
-            if (d == s->axis ? out->dims[d] > in->dims[d] ||
-                                   out->dims[d] !=
-                                       native_at(m, FIRST_OUT)->dims[d]
-                             : out->dims[d] != in->dims[d])
+            if (d == s->axis
+                    ? out->dims[d] > in->dims[d] ||
+                          out->dims[d] != native_at(m, FIRST_OUT)->dims[d]
+                    : out->dims[d] != in->dims[d])
                 native_bad(m, "dim %u of the output is %u, of the input %u", d,
                            out->dims[d], in->dims[d]);
     }
@@ -89,9 +89,9 @@ typedef struct {
     const float *in;
     float *values;
     int32_t *indices;
-    item *items;        /* n for each line */
-    uint64_t inner, n;  /* of the input's dim */
-    uint32_t room, k;   /* of the outputs' dim; how many are asked for */
+    item *items;       /* n for each line */
+    uint64_t inner, n; /* of the input's dim */
+    uint32_t room, k;  /* of the outputs' dim; how many are asked for */
 } topk_job;
 
 static void run_lines(void *arg, uint64_t first, uint64_t end)

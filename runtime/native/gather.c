@@ -34,9 +34,8 @@ void native_make_gather(native_maker *m)
     native_need_type(m, INDICES, integers);
     s->axis = native_axis(m, "the axis", 0);
     if (!m->st)
-        native_need_elements(m, 1,
-                             data->n / data->dims[s->axis] *
-                                 native_at(m, INDICES)->n);
+        native_need_elements(
+            m, 1, data->n / data->dims[s->axis] * native_at(m, INDICES)->n);
 }
 
 void native_run_gather(const native_job *j)

@@ -103,8 +103,7 @@ static void run_rows(void *arg, uint64_t first, uint64_t end)
     for (uint64_t r = first; r < end; r++) {
         uint64_t k = r / s->rows;
         uint32_t row = (uint32_t)(r % s->rows);
-        const float *a =
-            g->a + matrix_of(g->ta, g->to, k) + row * s->row_a;
+        const float *a = g->a + matrix_of(g->ta, g->to, k) + row * s->row_a;
         const float *b = g->b + matrix_of(g->tb, g->to, k);
         float *out = g->out + r * s->columns;
 

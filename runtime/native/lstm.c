@@ -21,10 +21,10 @@ void native_make_lstm(native_maker *m)
     s->batch = (uint32_t)native_i32(m, "nBatches", 1, MOST);
     s->keeps_cell = native_i32(m, "useCellState", 0, 1);
     s->outputs = (uint32_t)native_i32(m, "nOutputs", 1, 3);
-    if (!m->st && m->op->n_tensors != FIRST_OUTPUT + s->outputs +
-                                          (s->steps > 1 ? 1u : 0u))
-        native_bad(m, "%u buffers of %u outputs and %u steps",
-                   m->op->n_tensors, s->outputs, s->steps);
+    if (!m->st && m->op->n_tensors !=
+                      FIRST_OUTPUT + s->outputs + (s->steps > 1 ? 1u : 0u))
+        native_bad(m, "%u buffers of %u outputs and %u steps", m->op->n_tensors,
+                   s->outputs, s->steps);
     for (uint32_t i = 0; i < FIRST_OUTPUT + s->outputs && !m->st; i++)
         if (native_at(m, i)->present)
             native_need_type(m, i, NATIVE_TYPE(BLOB_F16));
@@ -42,8 +42,7 @@ void native_make_lstm(native_maker *m)
     native_need_elements(m, 0, items * s->in);
     native_need_elements(m, 1, states);
     native_need_elements(m, 2, states);
-    native_need_elements(m, 3,
-                         (uint64_t)GATES * s->state * (s->in + s->state));
+    native_need_elements(m, 3, (uint64_t)GATES * s->state * (s->in + s->state));
     if (native_at(m, 4)->present)
         native_need_elements(m, 4, (uint64_t)GATES * s->state);
     s->last_only = native_at(m, FIRST_OUTPUT)->n != items * s->state;

@@ -202,9 +202,8 @@ void native_need_elements(native_maker *m, uint32_t i, uint64_t n)
 
 void native_need_plain(native_maker *m, uint32_t i)
 {
-    static const uint32_t orders[] = {0,       0x3,      0x43,      0x321,
-                                      0x4321,  0x43521,  0x654321,  0x7654321,
-                                      0x87654321};
+    static const uint32_t orders[] = {
+        0, 0x3, 0x43, 0x321, 0x4321, 0x43521, 0x654321, 0x7654321, 0x87654321};
     const native_tensor *t = native_at(m, i);
 
     if (there(m, i) && t->rank && t->order != orders[t->rank])

@@ -21,8 +21,8 @@ void native_make_nms(native_maker *m)
     native_need_type(m, DIMS, NATIVE_TYPE(BLOB_S32));
     for (uint32_t i = PER_CLASS; i <= LEAST; i++)
         if (native_at(m, i)->present) {
-            native_need_type(
-                m, i, NATIVE_TYPE(i == PER_CLASS ? BLOB_S32 : BLOB_F16));
+            native_need_type(m, i,
+                             NATIVE_TYPE(i == PER_CLASS ? BLOB_S32 : BLOB_F16));
             native_need_elements(m, i, 1);
         }
     native_need_rank(m, SCORES, 3, 3);

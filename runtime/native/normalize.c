@@ -35,8 +35,8 @@ void native_make_normalize(native_maker *m)
     s->across = native_i32(m, "acrossSpatial", 0, 1);
     s->shared = native_i32(m, "channelShared", 0, 1);
     s->least = native_f32(m, "eps");
-    native_need_elements(m, 2,
-                         s->shared ? 1 : native_size(native_at(m, 0), NATIVE_C));
+    native_need_elements(
+        m, 2, s->shared ? 1 : native_size(native_at(m, 0), NATIVE_C));
 }
 
 void native_make_grn(native_maker *m)
@@ -100,8 +100,8 @@ static void divide_image(void *arg, uint32_t n)
 static void run_lengths(const native_job *j, const float *scales)
 {
     const native_tensor *t = native_of(j, 0);
-    length_job g = {native_load_planes(j, 0), scales, j->op->state,
-                    plane_of(t), native_size(t, NATIVE_C)};
+    length_job g = {native_load_planes(j, 0), scales, j->op->state, plane_of(t),
+                    native_size(t, NATIVE_C)};
 
     if (g.s->across)
         native_each(j, native_size(t, NATIVE_N), divide_image, &g);
@@ -164,8 +164,7 @@ static void take_mean(void *arg, uint64_t first, uint64_t end)
             squares += (double)v[i] * (double)v[i];
         }
         if (g->s->scales) {
-            float by_one =
-                (float)sqrt(squares / (double)g->n) + g->s->least;
+            float by_one = (float)sqrt(squares / (double)g->n) + g->s->least;
 
             by = by_one > 0 ? 1 / by_one : 0;
         }
@@ -259,8 +258,8 @@ static void respond(void *arg, uint64_t first, uint64_t end)
     const response_job *g = arg;
 
     for (uint64_t k = first; k < end; k++) {
-        float squares = g->planes ? squares_of_plane(g, k)
-                                  : squares_of_channels(g, k);
+        float squares =
+            g->planes ? squares_of_plane(g, k) : squares_of_channels(g, k);
         float base = g->s->k + g->s->alpha * squares;
 
         g->out[k] = g->in[k] * (float)pow((double)base, -(double)g->s->beta);

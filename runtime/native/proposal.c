@@ -56,8 +56,7 @@ static float *take_vector(native_maker *m, const char *name, uint32_t *n)
     for (uint32_t i = 0; i < *n; i++) {
         v[i] = native_f32(m, name);
         if (!m->st && v[i] <= 0)
-            native_bad(m, "%s is %g, expected more than 0", name,
-                       (double)v[i]);
+            native_bad(m, "%s is %g, expected more than 0", name, (double)v[i]);
     }
     return v;
 }
@@ -152,8 +151,7 @@ static native_box propose(const grid *g, uint32_t anchor, uint32_t y,
 {
     const proposal *s = g->s;
     uint64_t area = (uint64_t)g->w * g->h;
-    const float *at =
-        g->moves + 4 * anchor * area + (uint64_t)y * g->w + x;
+    const float *at = g->moves + 4 * anchor * area + (uint64_t)y * g->w + x;
     float dx = (float)(s->swaps ? y : x) * (float)s->stride;
     float dy = (float)(s->swaps ? x : y) * (float)s->stride;
     native_box b = s->anchors[anchor];
@@ -417,7 +415,7 @@ void native_run_exp_detection(const native_job *j)
 {
     const output *s = j->op->state;
     heads in = {native_load(j, 0), native_load(j, 1), native_load(j, 2),
-               native_load(j, 3)};
+                native_load(j, 3)};
     candidates all = room_for(j, (uint64_t)s->rois * s->classes);
     float *boxes = native_room(j, (uint64_t)s->rows * 4);
     float *scores = native_room(j, s->rows);
@@ -513,12 +511,12 @@ void native_run_exp_grid(const native_job *j)
     const native_tensor *image = native_of(j, 2);
     const float *priors = native_load(j, 0);
     float *out = native_room(j, native_of(j, 3)->n);
-    float step_x = s->step_x != 0 ? s->step_x
-                                  : (float)native_size(image, NATIVE_W) /
-                                        (float)s->w;
-    float step_y = s->step_y != 0 ? s->step_y
-                                  : (float)native_size(image, NATIVE_H) /
-                                        (float)s->h;
+    float step_x = s->step_x != 0
+                       ? s->step_x
+                       : (float)native_size(image, NATIVE_W) / (float)s->w;
+    float step_y = s->step_y != 0
+                       ? s->step_y
+                       : (float)native_size(image, NATIVE_H) / (float)s->h;
 
     for (uint64_t k = 0; k < native_of(j, 3)->n / 4; k++) {
         uint64_t cell = k / s->priors;

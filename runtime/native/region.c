@@ -82,8 +82,7 @@ void native_run_region(const native_job *j)
 {
     const region *s = j->op->state;
     native_shape in = native_shape_of(native_of(j, 0));
-    region_job g = {s, native_load_planes(j, 0),
-                    (uint64_t)in.d * in.h * in.w};
+    region_job g = {s, native_load_planes(j, 0), (uint64_t)in.d * in.h * in.w};
 
     native_each(j, in.n * s->anchors, run_anchor, &g);
     if (s->flat)
@@ -134,8 +133,8 @@ void native_run_reorg(const native_job *j)
             for (uint64_t y = 0; y < in.h; y++)
                 for (uint64_t x = 0; x < in.w; x++) {
                     uint64_t at = c / planes;
-                    uint64_t row = c % planes * in.h * stride + y * stride +
-                                   at / stride;
+                    uint64_t row =
+                        c % planes * in.h * stride + y * stride + at / stride;
 
                     to[k++] = from[n * image + row * in.w * stride +
                                    x * stride + at % stride];

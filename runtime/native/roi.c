@@ -5,7 +5,7 @@
 
 enum {
     MOST = 65536,
-    MAX_SAMPLES = 1024, /* asked for along a bin */
+    MAX_SAMPLES = 64, /* asked for along a bin */
     MAX_LEVELS = 16,
     REPACKED = 2 /* value of a step that works on data as they are */
 };
@@ -193,9 +193,9 @@ static float middle(float from, float to, uint32_t o, uint32_t n, uint32_t side)
 {
     float most = (float)(side - 1);
 
-    return n > 1 ? (float)o * ((to - from) * most / (float)(n - 1)) +
-                       from * most
-                 : 0.5f * (from + to) * most;
+    return n > 1
+               ? (float)o * ((to - from) * most / (float)(n - 1)) + from * most
+               : 0.5f * (from + to) * most;
 }
 
 static void pool_linear(const job *g, const float *in, const float *r,
@@ -348,9 +348,9 @@ static bool sample_of(float x, float y, uint32_t w, uint32_t h, sample *out)
     down = up + 1 < h ? up + 1 : up;
     x = left == right ? 0 : x - (float)left;
     y = up == down ? 0 : y - (float)up;
-    *out = (sample){{up * w + left, up * w + right, down * w + left,
-                     down * w + right},
-                    {(1 - y) * (1 - x), (1 - y) * x, y * (1 - x), y * x}};
+    *out = (sample){
+        {up * w + left, up * w + right, down * w + left, down * w + right},
+        {(1 - y) * (1 - x), (1 - y) * x, y * (1 - x), y * x}};
     return true;
 }
 
@@ -389,8 +389,8 @@ static float align_bin(const job *g, const float *in, const grid *v, uint32_t b)
     float sum = 0, most = 0;
 
     for (uint32_t k = 0; k < v->across * v->down; k++) {
-        float x = x0 + ((float)(k % v->across) + 0.5f) * v->w /
-                           (float)v->across;
+        float x =
+            x0 + ((float)(k % v->across) + 0.5f) * v->w / (float)v->across;
         float y = y0 + ((float)(k / v->across) + 0.5f) * v->h / (float)v->down;
         sample p;
 
@@ -431,10 +431,9 @@ static void run_align(void *arg, uint64_t first, uint64_t end)
 
         if (n < 0 || n >= g->from.n)
             continue;
-        align_region(g,
-                     g->in + ((uint64_t)n * g->from.c + c) * g->from.w *
-                                 g->from.h,
-                     &v, g->out + k * g->to.w * g->to.h);
+        align_region(
+            g, g->in + ((uint64_t)n * g->from.c + c) * g->from.w * g->from.h,
+            &v, g->out + k * g->to.w * g->to.h);
     }
 }
 
@@ -449,8 +448,8 @@ void native_run_roi_align(const native_job *j)
 
 /* --- of a pyramid -------------------------------------------------------- */
 
-/* The level for a region: the third one for one as large as 224 by 224, one less
- * for half of that. An empty one has none. */
+/* The level for a region: the third one for one as large as 224 by 224, one
+ * less for half of that. An empty one has none. */
 static int64_t level_of(const roi *s, const float *r)
 {
     float area = (r[2] - r[0]) * (r[3] - r[1]);

@@ -213,8 +213,8 @@ void native_run_slice(const native_job *j)
         for (uint32_t d = 0; d < in->rank; step *= in->dims[d++]) {
             const cut *c = &cuts[in->rank - 1 - d];
 
-            at += (uint64_t)(c->first + (int64_t)(rest % c->n) * c->step) *
-                  step;
+            at +=
+                (uint64_t)(c->first + (int64_t)(rest % c->n) * c->step) * step;
             rest /= c->n;
         }
         to[k] = from[at];
@@ -256,9 +256,9 @@ void native_run_reverse(const native_job *j)
     for (uint64_t k = 0; k < t->n; k++) {
         int32_t length = lengths[k / of_batch % t->dims[s->batch]];
         uint64_t i = k / inner % n;
-        uint64_t turned = length < 0 ? 0 : (uint64_t)length < n
-                              ? (uint64_t)length
-                              : n;
+        uint64_t turned = length < 0             ? 0
+                          : (uint64_t)length < n ? (uint64_t)length
+                                                 : n;
 
         to[k] = from[i < turned ? k - i * inner + (turned - 1 - i) * inner : k];
     }

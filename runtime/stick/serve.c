@@ -206,8 +206,8 @@ static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
     if (!st)
         st = serve(s, err);
     *how = xlink_was_reset(s->xlink) || s->forgotten ? STICK_RESET
-           : stopped(s)              ? STICK_STOPPED
-                                     : STICK_GONE;
+           : stopped(s)                              ? STICK_STOPPED
+                                                     : STICK_GONE;
     if (*how == STICK_RESET && stick_session_fault(s, STICK_FAULT_no_reset))
         play_dead(s, t);
     err_set(&over, VPU_ERR_IO, "the session is over");

@@ -1,5 +1,7 @@
-/* Hardware operations against loops that follow native-stages.md 3.4 literally:
- * sums in float, in the order input channel, row, column. The bits are equal. */
+/* Hardware operations against loops that follow docs/networks.md, "Hardware
+ * operations", literally:
+ * sums in float, in the order input channel, row, column. The bits are equal.
+ */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -68,7 +70,7 @@ static planes make_planes(uint32_t w, uint32_t h, uint32_t c)
     planes p = {w, h, c, (w + 7 + 8 * roll(2)) / 8 * 8, 0, NULL};
 
     p.plane = p.row * h;
-    p.data = arena_array(a, uint16_t, (size_t)p.plane * c + 64);
+    p.data = arena_array(a, uint16_t, (size_t)p.plane *c + 64);
     for (uint32_t i = 0; i < p.plane * c; i++)
         p.data[i] = half(value());
     return p;
@@ -123,9 +125,9 @@ static float pooled(const problem *q, uint32_t o, uint32_t y, uint32_t x)
 
     for (uint32_t ky = 0; ky < p->kernel_h; ky++)
         for (uint32_t kx = 0; kx < p->kernel_w; kx++) {
-            float e = at(&q->in, o, (int64_t)y * p->stride - top + ky,
-                         (int64_t)x * p->stride - left + kx,
-                         max ? -INFINITY : 0);
+            float e =
+                at(&q->in, o, (int64_t)y * p->stride - top + ky,
+                   (int64_t)x * p->stride - left + kx, max ? -INFINITY : 0);
 
             v = !max ? v + e : e > v ? e : v;
         }
@@ -144,7 +146,9 @@ static uint16_t finished(const problem *q, uint32_t o, float v)
     h = half(v);
     v = tensor_f16_to_f32(h);
     if (p->relu)
-        h = half(v < (float)p->t0 ? v * (float)p->a0 : v * (float)p->a1);
+        h = v < (float)p->t0 && !p->a0
+                ? 0
+                : half(v * (float)(v < (float)p->t0 ? p->a0 : p->a1));
     if (p->clamp)
         h = half(v < 0 ? 0 : v > p->clamp_max ? p->clamp_max : v);
     return isnan(tensor_f16_to_f32(h)) ? 0x7e00 : h;
@@ -187,10 +191,9 @@ static blob_buffer buffer(uint32_t rank, const uint32_t *dims,
 
 static blob_buffer planes_buffer(const planes *p)
 {
-    return buffer(4, (uint32_t[]){p->w, p->h, p->c, 1},
-                  (uint32_t[]){2, 2 * p->row, 2 * p->plane,
-                               2 * p->plane * p->c},
-                  0x4321);
+    return buffer(
+        4, (uint32_t[]){p->w, p->h, p->c, 1},
+        (uint32_t[]){2, 2 * p->row, 2 * p->plane, 2 * p->plane * p->c}, 0x4321);
 }
 
 static uint32_t bits(float f)
@@ -237,11 +240,11 @@ static void fill(record *r, const problem *q)
                    (uint32_t[]){2, 16, 16 * n, 16 * n * q->in.c}, 0x4321),
             q->weights);
     if (p->biases)
-        biases = add_buffer(
-            r, buffer(1, &q->n_out, (uint32_t[]){2}, 0x3), q->biases);
+        biases = add_buffer(r, buffer(1, &q->n_out, (uint32_t[]){2}, 0x3),
+                            q->biases);
     if (p->scales)
-        scales = add_buffer(
-            r, buffer(1, &q->n_out, (uint32_t[]){2}, 0x3), q->scales);
+        scales = add_buffer(r, buffer(1, &q->n_out, (uint32_t[]){2}, 0x3),
+                            q->scales);
     out = add_buffer(r, planes_buffer(&q->out), q->out.data);
     put(r, 1);
     put(r, p->kind);
@@ -291,8 +294,7 @@ static void compare(const problem *q, const uint16_t *before)
         for (uint32_t y = 0; y < q->out.h; y++)
             for (uint32_t x = 0; x < q->out.w; x++) {
                 uint32_t k = o * q->out.plane + y * q->out.row + x;
-                bool ours =
-                    o >= p->channel && o < p->channel + p->n_channels;
+                bool ours = o >= p->channel && o < p->channel + p->n_channels;
 
                 ck_assert_msg(
                     q->out.data[k] == (ours ? expected(q, o, y, x) : before[k]),
@@ -448,8 +450,8 @@ static vpu_status made(record *r, vpu_error *err)
  * or a stage that still runs within its memory. */
 START_TEST(every_word_is_looked_at)
 {
-    static const uint32_t values[] = {0, 1, 2, 3, 5, 17, 255, 65536,
-                                      0x7fffffff, 0xffffffff};
+    static const uint32_t values[] = {0,  1,   2,     3,          5,
+                                      17, 255, 65536, 0x7fffffff, 0xffffffff};
     problem q;
     record r;
 
