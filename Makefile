@@ -265,7 +265,7 @@ check-openvino: deps
 	@scripts/deps usb
 	@$(MAKE) --no-print-directory run-check-openvino
 run-check-openvino: all $(PRELOAD)
-	@scripts/check-openvino build/vpu
+	@scripts/check-openvino build/vpu $(OUT)
 check-perfetto: deps
 	@$(MAKE) --no-print-directory run-check-perfetto
 run-check-perfetto: all
