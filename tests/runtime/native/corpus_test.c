@@ -189,7 +189,7 @@ static void compare(run *r, uint32_t o)
     tensor t;
     uint64_t n;
 
-    if (!read_tensor(r, "out", o, &t))
+    if (strstr(io->name, "@shape") || !read_tensor(r, "out", o, &t))
         return;
     n = tensor_elements(&t.desc);
     if (n * bytes != blob_desc_bytes(&io->desc) * r->b.batch) {
