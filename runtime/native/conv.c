@@ -115,7 +115,8 @@ static void finish(native_maker *m, conv *s, bool depth)
     s->groups = depth ? s->ic : 1;
     if (depth)
         native_need_size(m, 1, NATIVE_C, s->ic);
-    native_need_elements(m, 2, s->taps * s->oc * (depth ? 1 : s->ic));
+    native_need_elements(
+        m, 2, native_times(s->taps, (uint64_t)s->oc * (depth ? 1 : s->ic)));
     place_weights(m, s);
 }
 
@@ -188,7 +189,7 @@ void native_make_conv_nd(native_maker *m)
     s->at_k = 1;
     s->at_i = s->taps;
     s->at_o = s->taps * (s->ic / s->groups);
-    native_need_elements(m, 2, s->at_o * s->oc);
+    native_need_elements(m, 2, native_times(s->at_o, s->oc));
     if (native_at(m, 3)->present)
         native_need_elements(m, 3, s->oc);
 }
@@ -206,17 +207,7 @@ void native_make_fc(native_maker *m)
     native_need_size(m, 0, NATIVE_D, 1);
     native_need_size(m, 1, NATIVE_D, 1);
     s->taps = (uint64_t)s->x.in * s->y.in;
-    s->at_o = 1;
-    s->at_i = s->oc;
-    s->at_k = (uint64_t)s->oc * s->ic;
-    native_need_elements(m, 2, s->taps * s->ic * s->oc);
-    /* A kernel as large as the plane. */
-    s->groups = 1;
-    s->x.kernel = s->x.in;
-    s->y.kernel = s->y.in;
-    s->z.kernel = 1;
-    s->x.stride = s->y.stride = s->z.stride = 1;
-    s->x.dilation = s->y.dilation = s->z.dilation = 1;
+    native_need_elements(m, 2, native_times(s->taps, (uint64_t)s->ic * s->oc));
 }
 
 /* --- running ------------------------------------------------------------- */
@@ -343,15 +334,29 @@ static void run_channel(void *arg, uint32_t k)
         out[i] += g->biases[o];
 }
 
+/* A kernel of one element goes over a plane as over one long row. */
+static conv in_rows(const conv *s)
+{
+    conv v = *s;
+    uint64_t n = (uint64_t)s->x.in * s->y.in * s->z.in;
+
+    if (s->taps != 1 || s->x.stride != 1 || s->y.stride != 1 || s->x.pad ||
+        s->y.pad || s->x.in != s->x.out || s->y.in != s->y.out)
+        return v;
+    v.x.in = v.x.out = (uint32_t)n;
+    v.y.in = v.y.out = v.z.in = v.z.out = 1;
+    return v;
+}
+
 void native_run_conv(const native_job *j)
 {
-    const conv *s = j->op->state;
-    job g = {.s = s,
+    conv s = in_rows(j->op->state);
+    job g = {.s = &s,
              .in = native_load_planes(j, 0),
              .weights = native_load(j, 2),
              .out = native_room(j, native_of(j, 1)->n)};
 
-    native_each(j, s->n * s->oc, run_channel, &g);
+    native_each(j, s.n * s.oc, run_channel, &g);
     native_store_planes(j, 1, g.out);
 }
 
@@ -360,9 +365,37 @@ void native_run_deconv(const native_job *j)
     native_run_conv(j);
 }
 
+/* Outputs of all images; sums are in the order of the weights: by positions,
+ * then by channels. */
+static void run_outputs(void *arg, uint64_t first, uint64_t end)
+{
+    const job *g = arg;
+    const conv *s = g->s;
+
+    for (uint32_t n = 0; n < s->n; n++) {
+        const float *in = g->in + n * s->taps * s->ic, *w = g->weights;
+        float *out = g->out + (uint64_t)n * s->oc;
+
+        for (uint64_t k = 0; k < s->taps; k++)
+            for (uint32_t i = 0; i < s->ic; i++, w += s->oc) {
+                float v = in[i * s->taps + k];
+
+                for (uint64_t o = first; o < end; o++)
+                    out[o] += v * w[o];
+            }
+    }
+}
+
 void native_run_fc(const native_job *j)
 {
-    native_run_conv(j);
+    const conv *s = j->op->state;
+    job g = {.s = s,
+             .in = native_load_planes(j, 0),
+             .weights = native_load(j, 2),
+             .out = native_room(j, native_of(j, 1)->n)};
+
+    native_ranges(j, s->oc, 256, run_outputs, &g);
+    native_store_planes(j, 1, g.out);
 }
 
 void native_run_conv_nd(const native_job *j)

@@ -15,7 +15,7 @@ enum {
     ARM_SCORES,
     ARM_LOCATIONS,
     ROW = 7,
-    MOST = 1 << 24
+    MOST = 1 << 20 /* products of three stay below 64 bits */
 };
 
 typedef struct {

@@ -174,6 +174,12 @@ static inline float native_sigmoid(float x)
     return (float)(1 / (1 + exp(-(double)x)));
 }
 
+/* UINT64_MAX where it does not fit. */
+static inline uint64_t native_times(uint64_t a, uint64_t b)
+{
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
 static inline float native_clamp(float x, float least, float most)
 {
     return x < least ? least : x > most ? most : x;
