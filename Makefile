@@ -132,6 +132,8 @@ BENCH   := $(OUT)/tests/bench/bench
 FIDELITY := $(OUT)/tests/fidelity/fidelity
 # Writes the table of docs/memory.md.
 POOLS   := $(OUT)/tests/runtime/pool/pool_table
+# Preloaded into the vendor's host library: libusb over USB/IP, and a bus without a stick.
+PRELOAD := $(OUT)/tests/usb/usbip_libusb.so $(OUT)/tests/networks/no_stick.so
 # Writes docs/opencl-c.md.
 LIST    := $(OUT)/tests/conformance/opencl_c
 # Each reads bytes from outside (make fuzz); what writes most of their first ones.
@@ -141,7 +143,8 @@ SEEDER  := $(OUT)/tests/fuzz/seeds
 TESTLIB := $(filter-out $(DEMO:=.o) $(POOLS:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
              ! -path 'tests/bench/*' ! -path 'tests/fuzz/*' \
-             ! -path 'tests/fidelity/*' ! -path 'tests/conformance/*'))))
+             ! -path 'tests/fidelity/*' ! -path 'tests/conformance/*' \
+             ! -path 'tests/usb/*' ! -path 'tests/networks/*'))))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -188,6 +191,9 @@ $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 $(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
 $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(PRELOAD): %.so: %.o
+	$(call say,LD)$(CC) -shared -o $@ $^ $(filter-out -rdynamic,$(ALL_LDFLAGS)) -lpthread
+$(PRELOAD:.so=.o): private ALL_CFLAGS += -fPIC -Wno-pedantic
 $(POOLS): %: %.o $(OUT)/tests/runtime/pool/networks.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c %/library.c,\
@@ -257,7 +263,7 @@ run-check-usb: all
 check-openvino: deps
 	@scripts/deps usb
 	@$(MAKE) --no-print-directory run-check-openvino
-run-check-openvino: all
+run-check-openvino: all $(PRELOAD)
 	@scripts/check-openvino build/vpu
 check-perfetto: deps
 	@$(MAKE) --no-print-directory run-check-perfetto

@@ -2,6 +2,7 @@
 $(OUT)/sim/builtins/prelude.o: sim/builtins/prelude.cl
 $(OUT)/sim/machine/desc.o: sim/machine/ma2x8x.xml
 $(OUT)/runtime/cli/gdb.o: runtime/cli/gdb_frames.py
+$(OUT)/runtime/openvino/process.o: runtime/openvino/vendor.py
 $(OUT)/runtime/graph/convert.o: runtime/graph/convert.cl
 $(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl
 $(OUT)/runtime/api/builtin.o: runtime/api/operations.cl

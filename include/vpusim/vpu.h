@@ -587,7 +587,11 @@ VPU_EXPORT vpu_status vpu_operation_set_local(vpu_operation *operation,
                                               uint32_t bytes, vpu_error *err);
 
 /* A layer of a binding file, as `vpu run` takes it: the first kind of options
- * says which, then either shapes by hand or a model. */
+ * says which, then either shapes by hand or a model. Or, as the one file of
+ * `bindings`, a whole network: a graph blob, as the vendor's compiler and its
+ * cache leave it, or an IR, which that compiler is then asked to compile. Their
+ * stages are the operation's launches. Of other members name, custom and
+ * openvino count then. */
 typedef struct vpu_layer_options {
     size_t struct_size;
     const char *name;            /* of the operation; NULL = the layer's type */
@@ -621,6 +625,11 @@ typedef struct vpu_layer_options {
                                 there is is taken */
     uint32_t any_params;     /* 1: a parameter that the binding does not look at
                                 is no error; vpu_operation_check_params tells */
+    /* Of a network: a binding file for layers of it; and where the package
+     * openvino is that compiles it: a virtual environment, a folder of packages
+     * or a Python; NULL = the environment's VPU_OPENVINO, else python3. */
+    const char *custom;
+    const char *openvino;
 } vpu_layer_options;
 #define VPU_LAYER_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_layer_options)
 

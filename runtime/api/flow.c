@@ -19,6 +19,7 @@ typedef struct {
     const vpu_graph *g;
     arena *a;
     written *buffers; /* of the graph */
+    bool free;        /* the launch may write over what others have written */
 } flow;
 
 /* --- places --------------------------------------------------------------- */
@@ -134,7 +135,7 @@ static vpu_status note_written(flow *f, const char *name, const graph_arg *x,
 
         if (is_same(q, &p))
             return VPU_OK;
-        if (overlap(q, &p))
+        if (!f->free && overlap(q, &p))
             return err_set(err, VPU_ERR_INVALID,
                            "%s and %s write parts of %s that overlap: bytes "
                            "%llu to %llu and %llu to %llu",
@@ -181,14 +182,15 @@ static vpu_status follow_launch(flow *f, uint32_t i, vpu_error *err)
         if (g->hosts[h].before == i)
             st = follow(f, g->hosts[h].name, g->hosts[h].args,
                         g->hosts[h].n_args, err);
-    return st || i == g->n_launches
-               ? st
-               : follow(f, l->name, l->args, l->n_args, err);
+    if (st || i == g->n_launches)
+        return st;
+    f->free = l->of_blob;
+    return follow(f, l->name, l->args, l->n_args, err);
 }
 
 vpu_status api_graph_check_flow(const vpu_graph *g, arena *a, vpu_error *err)
 {
-    flow f = {g, a, arena_array(a, written, g->g.n_buffers + 1)};
+    flow f = {g, a, arena_array(a, written, g->g.n_buffers + 1), false};
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i <= g->g.n_launches && !st; i++)

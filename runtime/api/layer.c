@@ -3,7 +3,7 @@
 
 #include "base/oom.h"
 #include "runtime/api/layout.h"
-#include "runtime/graph/layer.h"
+#include "runtime/import/layer.h"
 
 typedef struct {
     vpu_graph *g;
@@ -57,6 +57,8 @@ static vpu_status texts_of(const adding *x, graph_layer_texts *t,
         .params = copy_texts(a, o->params, o->n_params),
         .blobs = copy_texts(a, o->blobs, o->n_blobs),
         .paddings = copy_texts(a, o->paddings, o->n_paddings),
+        .custom = arena_strdup(a, o->custom),
+        .openvino = arena_strdup(a, o->openvino),
         .model = arena_strdup(a, o->model),
         .at = arena_strdup(a, o->at),
         .release = x->g->context->release,
@@ -170,6 +172,21 @@ static void add_launches(const adding *x)
     }
 }
 
+/* What layers of a network have written, if that is all there is. */
+static void add_outputs(const adding *x)
+{
+    const graph *lg = x->bound->graph;
+    graph *g = &x->g->g;
+
+    g->n_layers = x->g->n_operations == 1 ? lg->n_layers : 0;
+    g->layers = arena_memdup(x->g->arena, lg->layers,
+                             lg->n_layers * sizeof *lg->layers);
+    for (uint32_t i = 0; i < g->n_layers; i++) {
+        g->layers[i].buffer = x->buffer[lg->layers[i].buffer];
+        g->layers[i].launch += x->made->launch;
+    }
+}
+
 static void describe(const adding *x)
 {
     const graph *lg = x->bound->graph;
@@ -177,6 +194,10 @@ static void describe(const adding *x)
 
     api_graph_describe(x->g, lg->layer, lg->type);
     g->form = x->g->n_operations == 1 ? lg->form : g->form;
+    g->blob = x->g->n_operations == 1 ? lg->blob : NULL;
+    g->n_blob = lg->n_blob;
+    g->network = g->blob ? lg->network : NULL;
+    g->openvino = lg->openvino;
     for (uint32_t i = 0; i < x->bound->n_params; i++)
         *arena_append(x->g->arena, x->g->params, x->g->n_params,
                       x->g->params_cap) = x->bound->params[i];
@@ -194,12 +215,12 @@ static vpu_status check_params(const vpu_graph *g, const graph_request *r,
 }
 
 /* Did anybody say what the output is like? */
-static bool output_given(const vpu_layer_options *o)
+static bool output_given(const vpu_layer_options *o, const graph_request *r)
 {
     for (size_t i = 0; i < o->n_shapes; i++)
         if (!strncmp(o->shapes[i], "out", 3))
             return true;
-    return o->model || o->output;
+    return o->model || o->output || !r->binding;
 }
 
 /* A model's layers have the shapes that the model gives them. */
@@ -208,7 +229,7 @@ static void keep_recipe(const adding *x, const graph_layer_texts *texts)
     api_layer_recipe *r;
     const vpu_operation *op = x->made;
 
-    if (x->o->model)
+    if (x->o->model || !x->bound->request.binding)
         return;
     r = arena_new(x->g->arena, api_layer_recipe);
     *r = (api_layer_recipe){
@@ -231,8 +252,12 @@ static vpu_status add_layer(void *user, vpu_error *err)
 
     x->bound = arena_new(x->g->arena, graph_layer);
     if (!st)
-        st = graph_layer_bind(&texts, x->g->arena, x->g->context->cfg.log,
-                              x->bound, err);
+        st = import_layer_bind(
+            &texts,
+            &(const import_config){.kernels = x->g->context->cfg.source_dir,
+                                   .no_cache =
+                                       x->g->context->cfg.compile.no_cache},
+            x->g->arena, x->g->context->cfg.log, x->bound, err);
     if (!st && !x->o->any_params)
         st = check_params(x->g, &x->bound->request, err);
     if (st)
@@ -243,8 +268,9 @@ static vpu_status add_layer(void *user, vpu_error *err)
     if (st)
         return st;
     add_launches(x);
+    add_outputs(x);
     x->made->n_launches = x->g->g.n_launches - x->made->launch;
-    x->made->output_assumed = !output_given(x->o);
+    x->made->output_assumed = !output_given(x->o, &x->bound->request);
     x->made->request = &x->bound->request;
     keep_recipe(x, &texts);
     describe(x);

@@ -52,8 +52,8 @@ static vpu_status check_item(const vpu_graph *g, vpu_error *err)
     for (uint32_t i = 0; i < g->g.n_launches; i++) {
         const graph_launch *l = &g->g.launches[i];
 
-        if (!l->text && d->at[0] < l->global[0] && d->at[1] < l->global[1] &&
-            d->at[2] < l->global[2])
+        if (!graph_is_internal(l) && d->at[0] < l->global[0] &&
+            d->at[1] < l->global[1] && d->at[2] < l->global[2])
             return VPU_OK;
     }
     return err_set(err, VPU_ERR_INVALID,

@@ -189,6 +189,7 @@ static vpu_status open_kanata(api_run_files *f, vpu_error *err)
 
         for (int d = 0; d < 3; d++)
             n *= l->local[d] ? l->global[d] / l->local[d] : 0;
+        n = l->native ? 0 : n;
         most = n > most ? n : most;
     }
     if (o->kanata_group >= most)

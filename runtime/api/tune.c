@@ -96,7 +96,7 @@ static const graph_launch *launch_of(const vpu_operation *op)
     if (op->kernel)
         return api_operation_launch(op);
     for (uint32_t i = 0; i < op->n_launches; i++)
-        if (!g->launches[op->launch + i].text)
+        if (!graph_is_internal(&g->launches[op->launch + i]))
             return &g->launches[op->launch + i];
     return op->n_launches ? &g->launches[op->launch] : NULL;
 }

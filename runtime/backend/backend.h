@@ -78,6 +78,10 @@ typedef enum {
                                   the binding's alone: backend_config.params */
     BACKEND_RECORDED = 1 << 7, /* gives back a run of the past:
                                  backend_config.exact_source */
+    BACKEND_LAYERS = 1 << 10,  /* `read` gives what layers of a network have
+                                  written, too: graph_buffer_at */
+    BACKEND_NATIVE = 1 << 9,   /* runs stages that have no kernel:
+                                  graph_launch.native */
     BACKEND_WINDOW = 1 << 8    /* runs launches on a part of their groups:
                                  graph_launch.window, looked at in each run */
 } backend_extra;
@@ -261,7 +265,7 @@ typedef struct backend_ops {
      * ends soon, with VPU_ERR_STOPPED. NULL: launches are run to their end. */
     void (*cancel)(void *self);
     /* Extras without a table of their own: BACKEND_MACHINE, BACKEND_TRACE,
-     * BACKEND_PARAMS, BACKEND_WINDOW. */
+     * BACKEND_PARAMS, BACKEND_WINDOW, BACKEND_NATIVE. */
     uint32_t extras;
     const backend_trace_ops *trace;     /* NULL: a timeline is from the opening
                                            on, or there is none */

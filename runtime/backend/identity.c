@@ -86,6 +86,8 @@ vpu_status backend_identity_kernel(const backend_config *cfg,
     if (!h)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a hash");
     XXH64_reset(h, 0);
+    if (l->native)
+        XXH64_update(h, l->entry, strlen(l->entry) + 1);
     if (l->text)
         XXH64_update(h, l->text, strlen(l->text));
     if (l->given)

@@ -167,11 +167,36 @@ static vpu_status sim_write(void *self, uint32_t i, const void *data,
     return VPU_OK;
 }
 
+/* Element by element, in the order of its dims. */
+static void read_layer(backend_sim_graph *b, const graph_layer_output *o,
+                       uint8_t *to)
+{
+    const tensor_desc *d = &o->as.desc;
+    const uint8_t *from = (const uint8_t *)buffer(b, o->buffer) + o->offset;
+    uint32_t bytes = tensor_dtype_bytes(d->dtype), at[TENSOR_MAX_RANK] = {0};
+    uint32_t k;
+
+    do {
+        uint64_t offset = 0;
+
+        for (k = 0; k < d->rank; k++)
+            offset += (uint64_t)at[k] * o->strides[k];
+        memcpy(to, from + offset, bytes);
+        to += bytes;
+        for (k = d->rank; k > 0 && ++at[k - 1] == d->dims[k - 1]; k--)
+            at[k - 1] = 0;
+    } while (k > 0);
+}
+
 static vpu_status sim_read(void *self, uint32_t i, void *data, vpu_error *err)
 {
-    const backend_sim_graph *b = self;
+    backend_sim_graph *b = self;
 
     (void)err;
+    if (i >= b->graph->n_buffers) {
+        read_layer(b, &b->graph->layers[i - b->graph->n_buffers], data);
+        return VPU_OK;
+    }
     memcpy(data, buffer(self, i), b->graph->buffers[i].bytes);
     return VPU_OK;
 }
@@ -267,7 +292,8 @@ const backend_ops backend_sim_ops = {
     .read = sim_read,
     .run = sim_run,
     .cancel = sim_cancel,
-    .extras = BACKEND_MACHINE | BACKEND_WINDOW,
+    .extras =
+        BACKEND_MACHINE | BACKEND_WINDOW | BACKEND_NATIVE | BACKEND_LAYERS,
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch,
                                             backend_sim_rebind},

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "runtime/backend/sim_priv.h"
-#include "runtime/native/native.h"
+#include "runtime/native/cost.h"
 
 enum { MOST_THREADS = 64 };
 
@@ -100,6 +100,26 @@ static void run_values(backend_sim_graph *b, const graph_launch *l, running *r)
     exec_scratch_give_back(&b->scratch);
 }
 
+/* What it wrote, kernels may read. */
+static void note_written(backend_sim_graph *b, const graph_launch *l)
+{
+    for (uint32_t i = 0; i < l->n_args; i++)
+        if (l->args[i].written)
+            check_filled(b->checker,
+                         b->addresses[l->args[i].buffer] + l->args[i].offset,
+                         l->args[i].bytes);
+}
+
+static vpu_status run_time(backend_sim_graph *b, uint32_t i, vpu_error *err)
+{
+    const graph_launch *l = &b->graph->launches[i];
+    mach_work works[MACH_MAX_WORKS];
+    uint32_t n = native_cost(l->native, b->desc, l->name, b->arena, works);
+
+    return mach_stage_run(b->desc, works, n, b->clock, b->trace,
+                          &b->stages[i].result.exec.profile, err);
+}
+
 vpu_status backend_sim_run_native(backend_sim_graph *b, uint32_t i,
                                   vpu_error *err)
 {
@@ -110,6 +130,7 @@ vpu_status backend_sim_run_native(backend_sim_graph *b, uint32_t i,
     running r = {.threads = b->threads,
                  .n_threads = b->threads ? threads_of(b->cfg) : 1,
                  .cancel = how->cancel};
+    vpu_status st;
 
     *result = (exec_result){.n_groups = 1, .factor = 1};
     if (how->timeout_s > 0 && b->threads)
@@ -117,6 +138,11 @@ vpu_status backend_sim_run_native(backend_sim_graph *b, uint32_t i,
     run_values(b, l, &r);
     if (how->timeout_s > 0 && b->threads)
         exec_threads_unwatch(b->threads);
+    if (b->checker)
+        note_written(b, l);
+    st = ended(&r, l, how->timeout_s, err);
+    if (!st && how->timing != EXEC_NO_TIMING)
+        st = run_time(b, i, err);
     arena_restore(b->arena, mark);
-    return ended(&r, l, how->timeout_s, err);
+    return st;
 }

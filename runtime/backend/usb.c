@@ -81,6 +81,11 @@ static vpu_status make_blob(stick *t, str *bytes, vpu_error *err)
                                      .release = release_of(t),
                                      .n_shaves = shaves_of(c)};
 
+    if (t->g->blob) { /* as it is */
+        str_add(bytes, t->g->blob, t->g->n_blob);
+        return blob_parse(t->g->blob, t->g->n_blob, "the blob", t->a, &t->b,
+                          err);
+    }
     return backend_blob(t->g, &cfg, t->a, &t->b, bytes, err);
 }
 
@@ -95,9 +100,12 @@ static vpu_status find_places(stick *t, vpu_error *err)
 
         if (!in && x->role != GRAPH_OUTPUT)
             continue;
-        while (k < n && strcmp(list[k].name, network_name(t->g, i)))
+        if (t->g->blob)
+            k = x->port;
+        while (!t->g->blob && k < n &&
+               strcmp(list[k].name, network_name(t->g, i)))
             k++;
-        if (k == n || list[k].offset + x->bytes >
+        if (k >= n || list[k].offset + x->bytes >
                           (in ? t->b.inputs_size : t->b.outputs_size))
             return err_set(err, VPU_ERR_MISMATCH,
                            "the blob has no '%s' of %llu bytes", x->name,
@@ -223,6 +231,19 @@ static vpu_status stick_read(void *self, uint32_t i, void *data, vpu_error *err)
     return VPU_OK;
 }
 
+/* Of launch i. A blob's stage has one time for all of its launches: the first
+ * one's, in the order they run. */
+static double ms_of(const stick *t, uint32_t i)
+{
+    const graph_launch *l = t->g->launches;
+    uint32_t stage = t->g->blob ? l[i].line : i;
+
+    for (uint32_t k = 0; k < i && t->g->blob && t->g->n_launches > 1; k++)
+        if (l[k].line == stage)
+            return 0;
+    return stage < t->b.n_stages ? (double)t->ms[stage] : 0;
+}
+
 static void trace_stages(stick *t)
 {
     trc_writer *w = t->cfg->trace;
@@ -233,7 +254,8 @@ static void trace_stages(stick *t)
     track =
         trc_track_slices(w, trc_track_group(w, 0, "stick"), "stages", TRC_NS);
     for (uint32_t i = 0; i < t->g->n_launches; i++) {
-        uint64_t ns = t->ms[i] > 0 ? (uint64_t)((double)t->ms[i] * 1e6) : 0;
+        double ms = ms_of(t, i);
+        uint64_t ns = ms > 0 ? (uint64_t)(ms * 1e6) : 0;
         trc_event e = {.name = t->g->launches[i].name};
 
         trc_slice(w, track, t->clock, t->clock + ns, &e);
@@ -283,7 +305,7 @@ static vpu_status stick_run(void *self, uint32_t first, uint32_t n,
         return st;
     }
     for (uint32_t i = 0; i < n; i++)
-        results[i] = (backend_result){.seconds = (double)t->ms[i] * 1e-3};
+        results[i] = (backend_result){.seconds = ms_of(t, i) * 1e-3};
     trace_stages(t);
     return VPU_OK;
 }
@@ -298,6 +320,6 @@ const backend_ops backend_usb_ops = {
     .caps = stick_caps,
     .write = stick_write,
     .read = stick_read,
-    .extras = BACKEND_TRACE,
+    .extras = BACKEND_TRACE | BACKEND_NATIVE,
     .run = stick_run,
     .stick = &(const backend_stick_ops){backend_usb_layout, backend_usb_reset}};

@@ -98,6 +98,11 @@ vpu_status backend_whole(const backend_config *cfg, const graph_launch *l,
     vpu_status st;
 
     *out = *l;
+    if (l->native)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s is a stage of a network, %s: a graph's file holds "
+                       "kernels alone, keep the blob",
+                       l->name, l->type);
     if (l->text)
         return VPU_OK;
     t.compile = (kernel_compile_config){

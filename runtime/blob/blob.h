@@ -126,6 +126,10 @@ static inline uint64_t blob_align(uint64_t n, uint64_t to)
     return (n + to - 1) / to * to;
 }
 
+/* Whether a blob is in these first bytes of a file, and where it begins: at 0,
+ * or behind the header that the host library's cache puts in front. */
+bool blob_find(const void *data, size_t n, size_t *at);
+
 /* Read. data is borrowed: constants point into it; the rest is in a.
  *
  * VPU_ERR_PARSE        malformed: "path: byte N: what is there, what was

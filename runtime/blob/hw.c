@@ -28,7 +28,7 @@ static uint32_t take(words *w, const char *field, uint32_t most)
         w->st = err_set(w->err, VPU_ERR_PARSE,
                         "%s is %u in word %u of params, expected at most %u",
                         field, v, w->at - 1, most);
-    return v;
+    return w->st ? 0 : v;
 }
 
 static uint32_t any(words *w, const char *field)

@@ -1,5 +1,6 @@
 /* Parameters of a hardware stage (MyriadXHwOp): what the Neural Compute Engine
- * is told, operation by operation. From native-stages.md 3.1, marks [S], [B].
+ * is told, operation by operation (docs/networks.md, "Hardware operations"; its
+ * words [S], [B]).
  */
 #ifndef VPU_RUNTIME_BLOB_HW_H
 #define VPU_RUNTIME_BLOB_HW_H

@@ -472,6 +472,22 @@ static void get_trailer(reader *r)
             r->end - r->at);
 }
 
+bool blob_find(const void *data, size_t n, size_t *at)
+{
+    static const char cache[] = "<?xml", own[] = "<compiled_blob";
+    const char *p = data, *found;
+
+    *at = 0;
+    if (n >= WIRE_ELF && !memcmp(p, blob_wire_elf, 16))
+        return true;
+    if (n < sizeof cache || memcmp(p, cache, sizeof cache - 1) ||
+        !memmem(p, n < 4096 ? n : 4096, own, sizeof own - 1))
+        return false;
+    found = memmem(p, n, blob_wire_elf, 16);
+    *at = found ? (size_t)(found - p) : 0;
+    return found != NULL;
+}
+
 vpu_status blob_parse(const void *data, size_t n, const char *path, arena *a,
                       blob *out, vpu_error *err)
 {

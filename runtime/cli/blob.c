@@ -9,6 +9,7 @@
 #include "runtime/blob/network.h"
 #include "runtime/blob/release.h"
 #include "runtime/cli/target.h"
+#include "runtime/import/show.h"
 
 #define MAX_BLOB ((size_t)1 << 30)
 
@@ -16,10 +17,14 @@
 static vpu_status load(const char *path, arena *a, blob *b, vpu_error *err)
 {
     char *data;
-    size_t n;
+    size_t n, at;
     str again = {0};
     vpu_status st = file_read(path, MAX_BLOB, a, &data, &n, err);
 
+    if (!st && blob_find(data, n, &at)) {
+        data += at;
+        n -= at;
+    }
     if (!st)
         st = blob_parse(data, n, path, a, b, err);
     if (!st)
@@ -35,7 +40,7 @@ typedef struct {
     target_options t;
     config_release release;
     const char *output;
-    bool json;
+    bool json, full, dot; /* of show */
 } make_options;
 
 #define AT(field) offsetof(make_options, field)
@@ -44,10 +49,15 @@ typedef struct {
 
 static const cli_option show_rows[] = {
     {.kind = OPTION_HEADING, .help = "Of show:"},
-    {"json", NULL, OPTION_FLAG, AT(json), .help = "the same as JSON"}};
+    {"full", NULL, OPTION_FLAG, AT(full),
+     .help = "every field: params, strides, places in the file"},
+    {"json", NULL, OPTION_FLAG, AT(json), .help = "the same as JSON"},
+    {"dot", NULL, OPTION_FLAG, AT(dot),
+     .help = "a picture for Graphviz: dot -Tsvg"}};
 static const cli_options show_options = CLI_OPTIONS(show_rows);
 
-static int look(const char *word, const char *path, bool json, arena *a)
+static int look(const char *word, const char *path, const make_options *o,
+                arena *a)
 {
     str text = {0};
     vpu_error err = {0};
@@ -56,10 +66,14 @@ static int look(const char *word, const char *path, bool json, arena *a)
 
     if (load(path, a, &b, &err))
         return cli_fail(&err);
-    if (json) {
+    if (o->json) {
         jsontext_add(&text, blob_json(&b, a), JSONTEXT_EXACT);
-    } else if (!strcmp(word, "show")) {
+    } else if (o->full) {
         blob_show(&b, a, &text);
+    } else if (o->dot) {
+        import_dot(&b, a, &text);
+    } else if (!strcmp(word, "show")) {
+        import_table(&b, a, &text);
     } else {
         n = blob_check(&b, a, &text);
         if (!n)
@@ -84,9 +98,14 @@ static int look_main(const char *word, int argc, char **argv, arena *a)
         return cli_usage(&cli_blob, "%s: %s", word, err.msg);
     if (line.n_words != 1)
         return cli_usage(&cli_blob, "%s takes one file", word);
-    if (o.json && strcmp(word, "show") != 0)
-        return cli_usage(&cli_blob, "--json is for show");
-    return look(word, line.words[0], o.json, a);
+    if ((o.json || o.full || o.dot) && strcmp(word, "show") != 0)
+        return cli_usage(&cli_blob, "%s is for show",
+                         o.json   ? "--json"
+                         : o.full ? "--full"
+                                  : "--dot");
+    if (o.json + o.full + o.dot > 1)
+        return cli_usage(&cli_blob, "--full, --json and --dot: one of them");
+    return look(word, line.words[0], &o, a);
 }
 
 /* --- make ---------------------------------------------------------------- */
@@ -125,8 +144,11 @@ static int parse(int argc, char **argv, make_options *o, arena *a)
     c = cli_parse(&cli_blob, o, &line, a);
     if (c)
         return c;
-    if (o->json)
-        return cli_usage(&cli_blob, "--json is for show");
+    if (o->json || o->full || o->dot)
+        return cli_usage(&cli_blob, "%s is for show",
+                         o->json   ? "--json"
+                         : o->full ? "--full"
+                                   : "--dot");
     if (!o->output)
         return cli_usage(&cli_blob, "--output says which file to write");
     if (!o->release)
@@ -208,13 +230,13 @@ const cli_command cli_blob = {
     .name = "blob",
     .summary = "graph blobs of a stick: make, show",
     .head =
-        "usage: vpu blob show FILE [--json]\n"
+        "usage: vpu blob show FILE [--full|--json|--dot]\n"
         "       vpu blob verify FILE\n"
         "       vpu blob make LAYER.xml --release R --output FILE [OPTIONS]\n\n"
         "Graph blobs: what OpenVINO's MYRIAD plugin compiles a network to and loads into\n"
         "a stick (docs/formats.md).\n\n"
-        "  show                    header, inputs, outputs, stages with their parameters\n"
-        "                          and buffers, as text\n"
+        "  show                    header, inputs, outputs, and a line a stage; with --full\n"
+        "                          all that is in it\n"
         "  verify                  whether everything in it agrees: sizes, offsets,\n"
         "                          cross references, kernels' metadata\n"
         "  make                    a network of custom layers as a blob\n\n"

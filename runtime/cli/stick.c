@@ -151,6 +151,9 @@ static const cli_option rows[] = {
     {"timeout", "SECONDS", OPTION_SECONDS, AT(c.timeout_s),
      .help =
          "stop a stage after this much host time (default 3600, 0 = never)"},
+    {"watchdog", "SECONDS", OPTION_SECONDS, AT(c.watchdog_s),
+     .help = "reboot when a host that sent pings sends none for so long "
+             "(default 15 [U], 0 = never: for hosts under a debugger)"},
     {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"},
     {"stages", NULL, OPTION_FLAG, AT(stages),
      .help = "list the stages of blobs that run, and serve nothing"}};
@@ -335,7 +338,8 @@ static int list_stages(arena *a)
 
 static int stick_main(int argc, char **argv)
 {
-    stick_options o = {.c = {.timeout_s = 3600, .stop = &cli_stop}};
+    stick_options o = {
+        .c = {.timeout_s = 3600, .watchdog_s = 15, .stop = &cli_stop}};
     xlink_log *packets = NULL;
     FILE *file = NULL;
     vpu_error err = {0};

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "runtime/graph/io.h"
+#include "runtime/import/layer.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/store/kcache.h"
 
@@ -99,6 +100,12 @@ static const cli_option layer_rows[] = {
              "NAME picks the layer, else all layers of bound types run in a "
              "row, with inputs 0\u2026 and outputs 0\u2026 in the order of "
              "the document"},
+    {"custom", "FILE", OPTION_TEXT, AT(custom),
+     .help = "of a network: a binding file for layers of it"},
+    {"openvino", "DIR", OPTION_TEXT, AT(openvino),
+     .help = "of a network: where the package is whose compiler it needs, a "
+             "virtual environment, a folder of packages or a Python (default: "
+             "VPU_OPENVINO, else python3)"},
     {"at", "NAME", OPTION_TEXT, AT(at),
      .help = "with --model: this layer of it"},
     {"shape", "in0=1x24x128x512[:f16]", OPTION_LIST, AT(shapes),
@@ -270,6 +277,8 @@ graph_layer_texts target_texts(const target_options *o)
                                .params = texts_of(&o->params),
                                .blobs = texts_of(&o->blobs),
                                .paddings = texts_of(&o->pads),
+                               .custom = o->custom,
+                               .openvino = o->openvino,
                                .model = o->model,
                                .at = o->at,
                                .release = o->strict,
@@ -285,7 +294,10 @@ vpu_status target_bind(const target_options *o, arena *a, const log_sink *log,
                         o->sets.n, o->how.n_shaves, a, &t->desc, err);
 
     if (!st)
-        st = graph_layer_bind(&texts, a, log, &t->layer, err);
+        st = import_layer_bind(&texts,
+                               &(const import_config){.kernels = o->source_dir,
+                                                      .no_cache = o->no_cache},
+                               a, log, &t->layer, err);
     t->graph = t->layer.graph;
     return st || o->offered & BACKEND_PARAMS
                ? st

@@ -12,6 +12,7 @@ typedef struct {
     const char *const *bindings; /* files, at least one */
     size_t n_bindings;
     const char *layer, *model, *at, *machine, *source_dir;
+    const char *custom, *openvino; /* of a network */
     options_list shapes, params, pads, inputs, blobs, sets, clang;
     uint32_t binding;  /* --binding; 0 = not given */
     int batch;         /* --batch: a graph_batch, or below 0: not given */

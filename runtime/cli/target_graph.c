@@ -73,6 +73,8 @@ static vpu_layer_options layer_of(const target_options *o)
     l.n_blobs = t.blobs.n;
     l.paddings = t.paddings.items;
     l.n_paddings = t.paddings.n;
+    l.custom = t.custom;
+    l.openvino = t.openvino;
     l.model = t.model;
     l.at = t.at;
     l.batch_by_item = t.batch == GRAPH_BATCH_DEVICE;

@@ -313,11 +313,14 @@ static vpu_status run(dbg_session *s, vpu_error *err)
     for (uint32_t i = from.launch; i < s->graph->n_launches && !st; i++) {
         s->pos = (dbg_pos){i, NO_INDEX, 0};
         /* Conversions are kernels of no file: there is nothing to see. */
-        s->sim.ops->observe->observers(s->sim.self, s->observers,
-                                       s->graph->launches[i].text ? 0 : 1);
+        s->sim.ops->observe->observers(
+            s->sim.self, s->observers,
+            graph_is_internal(&s->graph->launches[i]) ? 0 : 1);
         s->sim.ops->observe->begin_at(
             s->sim.self,
-            i == from.launch && !s->graph->launches[i].text ? from.index : 0);
+            i == from.launch && !graph_is_internal(&s->graph->launches[i])
+                ? from.index
+                : 0);
         st = backend_run_one(&s->sim, i, err);
     }
     return st;
@@ -436,7 +439,7 @@ vpu_status debug_run(const debug_config *cfg, bool *failed, vpu_error *err)
     track_init(s);
     st = open(s, err);
     while (s->pos.launch + 1 < s->graph->n_launches &&
-           s->graph->launches[s->pos.launch].text)
+           graph_is_internal(&s->graph->launches[s->pos.launch]))
         s->pos.launch++;
     while (!st && !s->quit) {
         if (!s->restart)

@@ -61,7 +61,7 @@ void dbg_source_read(dbg_session *s)
         const graph_launch *l = &s->graph->launches[i];
         const backend_launch *b = backend_launch_of(&s->sim, i);
 
-        if (l->text || !b || !b->kernel)
+        if (graph_is_internal(l) || !b || !b->kernel)
             continue;
         if (s->cfg->bundles)
             read_programs(s, l, b->kernel);

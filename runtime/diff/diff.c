@@ -23,6 +23,7 @@ typedef struct {
     arena *mem;
     diff_report *r;
     opened sides[2];
+    bool layers; /* both sides read what layers of a network have written */
     size_t cap;
     void *data[2]; /* heap, as large as the largest buffer compared */
     vpu_error *err;
@@ -79,7 +80,7 @@ static void place(const tensor_desc *d, const diff_element *e, diff_place *p)
 
 static vpu_status compare(run *x, uint32_t buffer, uint32_t launch)
 {
-    const graph_buffer *b = &x->g->buffers[buffer];
+    const graph_buffer *b = graph_buffer_at(x->g, buffer);
     const uint32_t places[2] = {buffer, x->pairing.buffers[buffer]};
     const diff_pair pair = {&b->desc, x->data[0], x->data[1]};
     diff_buffer *d;
@@ -174,6 +175,13 @@ static vpu_status compare_written(run *x, uint32_t launch, bool all)
              (all && b->role == GRAPH_SCRATCH && !b->untyped)))
             st = compare(x, i, launch);
     }
+    for (uint32_t i = 0; i < x->g->n_layers && x->layers && !st; i++) {
+        uint32_t at = x->g->n_buffers + i;
+
+        if (all && x->g->layers[i].launch == launch &&
+            x->pairing.buffers[at] != DIFF_UNPAIRED)
+            st = compare(x, at, launch);
+    }
     return st;
 }
 
@@ -184,6 +192,8 @@ static vpu_status run_and_compare(run *x)
     vpu_status st = VPU_OK;
 
     x->r->by_stage = stages && !x->cfg->outputs_only;
+    x->layers = backend_extras(x->sides[0].b.ops) &
+                backend_extras(x->sides[1].b.ops) & BACKEND_LAYERS;
     if (!x->r->by_stage)
         st = run_all(x);
     for (uint32_t i = 0; i < x->g->n_launches && !st; i++) {
@@ -207,7 +217,7 @@ static const char *index_text(arena *a, const tensor_desc *d,
 
 static const char *differing(const run *x, const diff_buffer *d)
 {
-    const graph_buffer *b = &x->g->buffers[d->buffer];
+    const graph_buffer *b = graph_buffer_at(x->g, d->buffer);
     const char *s;
 
     if (!d->result.n_diff)
@@ -401,6 +411,9 @@ static uint64_t largest(const graph *g)
     for (uint32_t i = 0; i < g->n_buffers; i++)
         if (g->buffers[i].bytes > most)
             most = g->buffers[i].bytes;
+    for (uint32_t i = 0; i < g->n_layers; i++)
+        if (g->layers[i].as.bytes > most)
+            most = g->layers[i].as.bytes;
     return most;
 }
 

@@ -61,10 +61,25 @@ static bool same_stages(const graph *a, const graph *b, const uint32_t *pairs)
     return true;
 }
 
+/* What the layers of networks have written, by name. */
+static void pair_layers(const graph *a, const graph *b, uint32_t *pairs)
+{
+    for (uint32_t i = 0; i < a->n_layers; i++) {
+        const graph_buffer *x = &a->layers[i].as;
+
+        pairs[a->n_buffers + i] = DIFF_UNPAIRED;
+        for (uint32_t k = 0; k < b->n_layers; k++)
+            if (!strcmp(x->name, b->layers[k].as.name) &&
+                same_desc(&x->desc, &b->layers[k].as.desc))
+                pairs[a->n_buffers + i] = b->n_buffers + k;
+    }
+}
+
 vpu_status diff_pair_graphs(const graph *a, const graph *b, arena *mem,
                             diff_pairing *out, vpu_error *err)
 {
-    uint32_t *pairs = arena_array(mem, uint32_t, a->n_buffers + 1);
+    uint32_t *pairs =
+        arena_array(mem, uint32_t, a->n_buffers + a->n_layers + 1);
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < a->n_buffers && !st; i++) {
@@ -77,6 +92,7 @@ vpu_status diff_pair_graphs(const graph *a, const graph *b, arena *mem,
                  !same_desc(&x->desc, &b->buffers[pairs[i]].desc))
             pairs[i] = DIFF_UNPAIRED;
     }
+    pair_layers(a, b, pairs);
     *out = (diff_pairing){pairs, !st && same_stages(a, b, pairs)};
     return st;
 }

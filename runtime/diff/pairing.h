@@ -8,7 +8,8 @@
 #define DIFF_UNPAIRED UINT32_MAX
 
 typedef struct {
-    const uint32_t *buffers; /* by buffer of a: that of b, or DIFF_UNPAIRED */
+    const uint32_t *buffers; /* by number of a (graph_buffer_at): that of b, or
+                                DIFF_UNPAIRED */
     bool stages; /* the launches have the same names, and what they pass on the
                     same types and dims */
 } diff_pairing;

@@ -209,7 +209,7 @@ static void add_groups(str *out, const diff_report *r, const diff_buffer *d)
 static void add_buffer(str *out, const diff_report *r, const diff_buffer *d,
                        bool verbose)
 {
-    const graph_buffer *b = &r->graph->buffers[d->buffer];
+    const graph_buffer *b = graph_buffer_at(r->graph, d->buffer);
     arena *a = arena_create(0);
 
     str_printf(out, "%s %s: ", b->name, tensor_desc_text(a, &b->desc));
@@ -339,7 +339,7 @@ static json_t *groups_json(const diff_buffer *d)
 
 static json_t *buffer_json(const diff_report *r, const diff_buffer *d)
 {
-    const graph_buffer *b = &r->graph->buffers[d->buffer];
+    const graph_buffer *b = graph_buffer_at(r->graph, d->buffer);
     const diff_metrics *m = &d->result.metrics;
     json_t *o = json_object(), *ulp = json_array();
     int last = DIFF_ULP_CLASSES;
@@ -470,9 +470,10 @@ static void junit_case(const junit *j, const diff_buffer *d)
     xmlTextWriter *w = j->writer;
     str text = {.arena = j->a}, figures = text, clean = text;
 
-    str_printf(
-        &text, "%s of %s, %s against %s", r->graph->buffers[d->buffer].name,
-        r->graph->launches[d->launch].name, r->sides[0].id, r->sides[1].id);
+    str_printf(&text, "%s of %s, %s against %s",
+               graph_buffer_at(r->graph, d->buffer)->name,
+               r->graph->launches[d->launch].name, r->sides[0].id,
+               r->sides[1].id);
     xmlTextWriterStartElement(w, X("testcase"));
     junit_attribute(j, "classname", r->graph->layer);
     junit_attribute(j, "name", str_text(&text));

@@ -99,6 +99,34 @@ static void on_store(void *user, uint64_t group, uint32_t address,
         w->groups[at] = (uint32_t)group;
 }
 
+static uint32_t address_of(const backend *s, const graph *g, uint32_t buffer)
+{
+    const graph_layer_output *o;
+
+    if (buffer < g->n_buffers)
+        return backend_address(s, buffer);
+    o = &g->layers[buffer - g->n_buffers];
+    return backend_address(s, o->buffer) + o->offset;
+}
+
+/* Are its elements side by side, in the order of its dims? */
+static bool is_packed(const graph *g, uint32_t buffer)
+{
+    const graph_layer_output *o;
+    uint64_t stride;
+
+    if (buffer < g->n_buffers)
+        return true;
+    o = &g->layers[buffer - g->n_buffers];
+    stride = tensor_dtype_bytes(o->as.desc.dtype);
+    for (uint32_t k = o->as.desc.rank; k-- > 0;) {
+        if (o->strides[k] != stride && o->as.desc.dims[k] > 1)
+            return false;
+        stride *= o->as.desc.dims[k];
+    }
+    return true;
+}
+
 /* Runs the launch that wrote the buffer, after those before it. */
 static vpu_status note_groups(const diff_report *r, const diff_config *cfg,
                               const diff_buffer *d, uint32_t *groups,
@@ -107,7 +135,7 @@ static vpu_status note_groups(const diff_report *r, const diff_config *cfg,
     backend_config run = cfg->run ? *cfg->run : (backend_config){0};
     const graph *g = r->graph;
     void *const *inputs = r->sides[0].inputs;
-    const graph_buffer *x = &g->buffers[d->buffer];
+    const graph_buffer *x = graph_buffer_at(g, d->buffer);
     writers w = {.bytes = (uint32_t)x->bytes,
                  .element_bytes = tensor_dtype_bytes(x->desc.dtype),
                  .groups = groups};
@@ -132,7 +160,7 @@ static vpu_status note_groups(const diff_report *r, const diff_config *cfg,
     for (uint32_t i = 0; i < d->launch && !st; i++)
         st = backend_run_one(&s, i, err);
     if (!st) {
-        w.address = backend_address(&s, d->buffer);
+        w.address = address_of(&s, g, d->buffer);
         s.ops->observe->observers(s.self, &list, 1);
         st = backend_run_one(&s, d->launch, err);
     }
@@ -153,6 +181,12 @@ vpu_status diff_trace_back(diff_report *r, const diff_config *cfg,
     vpu_error reason;
     vpu_status st;
 
+    if (l->native || !is_packed(r->graph, d->buffer)) {
+        r->not_traced = l->native
+                            ? "a stage without a kernel has no work-groups"
+                            : "its elements do not lie side by side";
+        return VPU_OK;
+    }
     d->n_groups = 1;
     for (int k = 0; k < 3; k++)
         d->n_groups *= l->global[k] / l->local[k];

@@ -116,6 +116,8 @@ typedef struct {
     uint32_t n_options;
     const graph_arg *args; /* binding order; the last of equal names counts */
     uint32_t n_args;
+    bool of_blob;  /* its compiler decided where everything lies: stages
+                      overwrite what others no longer need */
     bool by_index; /* args[i] is the kernel's argument i, whatever its name */
     uint32_t global[3], local[3]; /* groups = global / local, whole */
     graph_window window;          /* BACKEND_WINDOW alone */
@@ -126,6 +128,13 @@ typedef struct {
     uint32_t line;
 } graph_launch;
 
+/* Is it none of the user's kernels: a conversion of our own, a stage that has
+ * no kernel? There is nothing in it to look at, check or tune. */
+static inline bool graph_is_internal(const graph_launch *l)
+{
+    return l->text || l->native;
+}
+
 /* What the host does between launches: here only what it reads and writes. */
 typedef struct {
     const char *name;
@@ -134,6 +143,15 @@ typedef struct {
     const graph_arg *args; /* GRAPH_ARG_BUFFER, what is read first */
     uint32_t n_args;
 } graph_host;
+
+/* What a stage of a network writes, as the network has it: a part of a buffer
+ * that readers may ask for like one. */
+typedef struct {
+    graph_buffer as; /* named after the layer; GRAPH_SCRATCH, its dims in the
+                        IR's order */
+    uint32_t launch, buffer, offset;   /* written by, lies in, from byte on */
+    uint32_t strides[TENSOR_MAX_RANK]; /* bytes, the outermost dim's first */
+} graph_layer_output;
 
 typedef struct {
     const char *layer; /* names of the layers bound, ", " between several */
@@ -146,9 +164,24 @@ typedef struct {
     uint32_t batch;        /* items in the largest batch of a stage; 1 = none */
     bool by_item;          /* an item of it is a launch of its own */
     const char *form;      /* of the first binding: config_form_name */
-    graph_host *hosts;     /* by `before`, in the order they run */
+    const void *blob;      /* all of it is this blob, whose stage launches[i]
+                              is of is its `line`; NULL: it is of no blob */
+    size_t n_blob;
+    const char *network;  /* the IR that the blob was compiled from; NULL: it is
+                             not known */
+    const char *openvino; /* and where the package is that did it, as the user
+                             says; or NULL */
+    graph_layer_output *layers; /* in the order they are written */
+    uint32_t n_layers;
+    graph_host *hosts; /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;
+
+/* Buffer i, or, behind the buffers, what layer i - n_buffers has written. */
+static inline const graph_buffer *graph_buffer_at(const graph *g, uint32_t i)
+{
+    return i < g->n_buffers ? &g->buffers[i] : &g->layers[i - g->n_buffers].as;
+}
 
 /* The binding of a kernel's argument: the last of that name.
  *

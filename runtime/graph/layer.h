@@ -22,6 +22,9 @@ typedef struct {
     const graph_shape *more_shapes;
     size_t n_more_shapes;
     graph_texts params, blobs, paddings;
+    /* Of a network (runtime/import/layer.h): a binding file for its layers, and
+     * where the vendor's package is; NULL = none, and openvino.h's default. */
+    const char *custom, *openvino;
     const char *model; /* file of an IR; NULL = by hand */
     const char *at;
     config_release release; /* to refuse what it refuses */

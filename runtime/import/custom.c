@@ -40,7 +40,7 @@ static bool mentions(const char *text, const char *name)
 }
 
 /* Files that may have the kernel, by name. */
-static vpu_status find_sources(importing *x, const char *kernel,
+static vpu_status find_sources(import_state *x, const char *kernel,
                                graph_launch *out, vpu_error *err)
 {
     const char *dir = x->c->kernels, **list;
@@ -79,7 +79,7 @@ static vpu_status find_sources(importing *x, const char *kernel,
                          "no .cl file in %s has a kernel '%s'", dir, kernel);
 }
 
-static vpu_status find_kernel(importing *x, const blob_buffer *f,
+static vpu_status find_kernel(import_state *x, const blob_buffer *f,
                               const stage_custom *u, meta_kernel *m,
                               graph_launch *out, vpu_error *err)
 {
@@ -96,8 +96,11 @@ static vpu_status find_kernel(importing *x, const blob_buffer *f,
         return err_set(err, VPU_ERR_PARSE, "%u arguments, kernel '%s' has %u",
                        u->n_args, m->name, m->n_args);
     out->entry = m->name;
-    if (object_classify(file, n) != OBJECT_OURS)
-        return find_sources(x, m->name, out, err);
+    if (object_classify(file, n) != OBJECT_OURS ||
+        (x->c->from_sources && x->c->kernels &&
+         !find_sources(x, m->name, out, NULL)))
+        return out->n_sources ? VPU_OK : find_sources(x, m->name, out, err);
+    out->sources = NULL;
     *name = "the kernel's file";
     out->sources = name;
     out->n_sources = 1;
@@ -108,7 +111,7 @@ static vpu_status find_kernel(importing *x, const blob_buffer *f,
 
 /* --- arguments ----------------------------------------------------------- */
 
-static vpu_status buffer_argument(importing *x, const blob_stage *s,
+static vpu_status buffer_argument(import_state *x, const blob_stage *s,
                                   const stage_custom *u, uint32_t number,
                                   graph_arg *out, vpu_error *err)
 {
@@ -125,7 +128,7 @@ static vpu_status buffer_argument(importing *x, const blob_stage *s,
     return VPU_OK;
 }
 
-static vpu_status arguments(importing *x, const blob_stage *s,
+static vpu_status arguments(import_state *x, const blob_stage *s,
                             const stage_custom *u, const meta_kernel *m,
                             graph_launch *out, vpu_error *err)
 {
@@ -179,7 +182,7 @@ static vpu_status sizes(const stage_custom *u, graph_launch *out,
     return VPU_OK;
 }
 
-vpu_status import_custom(importing *x, const blob_stage *s, const char *name,
+vpu_status import_custom(import_state *x, const blob_stage *s, const char *name,
                          graph_launch *out, vpu_error *err)
 {
     stage_custom u;

@@ -82,7 +82,7 @@ static uint64_t end_of(const blob_io *list, uint32_t n, uint32_t i,
     return i + 1 < n ? list[i + 1].offset : all;
 }
 
-static void add_io(importing *m, const blob_io *list, uint32_t n, uint32_t i,
+static void add_io(import_state *m, const blob_io *list, uint32_t n, uint32_t i,
                    bool output)
 {
     const blob *b = m->b;
@@ -112,7 +112,7 @@ static void add_io(importing *m, const blob_io *list, uint32_t n, uint32_t i,
 
 /* --- memory -------------------------------------------------------------- */
 
-static uint32_t add_memory(importing *m, const char *name, graph_role role,
+static uint32_t add_memory(import_state *m, const char *name, graph_role role,
                            uint64_t bytes, const void *init)
 {
     uint64_t n = bytes ? bytes : 1;
@@ -128,7 +128,7 @@ static uint32_t add_memory(importing *m, const char *name, graph_role role,
     return at;
 }
 
-static void add_buffers(importing *m)
+static void add_buffers(import_state *m)
 {
     const blob *b = m->b;
     uint32_t n = b->n_inputs + b->n_outputs + 3;
@@ -147,7 +147,7 @@ static void add_buffers(importing *m)
         add_memory(m, "constants", GRAPH_CONST, b->n_constants, b->constants);
 }
 
-bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
+bool import_place(const import_state *m, const blob_buffer *f, uint32_t *buffer)
 {
     switch (f->location) {
     case BLOB_INPUT:
@@ -172,22 +172,112 @@ bool import_place(const importing *m, const blob_buffer *f, uint32_t *buffer)
 
 /* --- stages -------------------------------------------------------------- */
 
-static vpu_status native(importing *m, const blob_stage *s, graph_launch *l,
-                         vpu_error *err)
+/* --- what the compiler calls things -------------------------------------- */
+
+static const openvino_stage *known(const import_state *m, uint32_t i)
 {
-    native_op *op;
-    vpu_status st = native_make(m->b, s, m->arena, &op, err);
+    return i < m->c->n_stages ? &m->c->stages[i] : NULL;
+}
+
+static const char *name_of(const import_state *m, uint32_t i)
+{
+    const openvino_stage *s = known(m, i);
+
+    return s && *s->name ? arena_printf(m->arena, "%s", s->name)
+                         : arena_printf(m->arena, "stage %u", i);
+}
+
+const char *import_layer_name(const import_state *m, uint32_t i,
+                              const char *name)
+{
+    const openvino_stage *s = known(m, i);
+
+    return s && *s->layer ? s->layer : name;
+}
+
+/* Dims in the IR's order: batch, channels, depth, rows, columns. False: a
+ * tensor of more dims than ours have. */
+static bool output_of(const blob_desc *d, graph_layer_output *out)
+{
+    static const uint32_t letters[] = {4, 3, 5, 2, 1};
+    tensor_desc *to = &out->as.desc;
+
+    if (d->rank > TENSOR_MAX_RANK || !dtype_of(d->type, &to->dtype))
+        return false;
+    for (uint32_t k = 0; k < 5; k++)
+        for (uint32_t i = 0; i < d->rank; i++)
+            if ((d->order >> (4 * i) & 15) == letters[k]) {
+                to->dims[to->rank] = d->dims[i];
+                out->strides[to->rank++] = d->strides[i];
+            }
+    out->as.bytes = tensor_bytes(to);
+    return to->rank == d->rank;
+}
+
+/* The record's buffer at the place that argument has. */
+static const blob_desc *desc_of(const import_state *m, const blob_stage *s,
+                                const graph_arg *x)
+{
+    uint32_t at;
+
+    for (uint32_t i = 0; i < s->n_buffers; i++)
+        if (s->buffers[i].location != BLOB_NOWHERE &&
+            import_place(m, &s->buffers[i], &at) && at == x->buffer &&
+            s->buffers[i].offset == x->offset)
+            return &s->buffers[i].desc;
+    return NULL;
+}
+
+static void take_outputs(import_state *m, const blob_stage *s, uint32_t i,
+                         const graph_launch *l)
+{
+    const openvino_stage *k = known(m, i);
+    size_t n = m->g->n_layers;
+
+    for (uint32_t x = 0, w = 0; k && x < l->n_args && w < k->n_writes; x++) {
+        const graph_arg *arg = &l->args[x];
+        graph_layer_output out = {
+            .as = {.name = k->writes[w], .role = GRAPH_SCRATCH},
+            .launch = (uint32_t)(l - m->g->launches),
+            .buffer = arg->buffer,
+            .offset = arg->offset};
+        const blob_desc *d;
+
+        if (arg->kind != GRAPH_ARG_BUFFER || !arg->written)
+            continue;
+        d = desc_of(m, s, arg);
+        if (*k->writes[w] && d && output_of(d, &out))
+            *arena_append(m->arena, m->g->layers, n, m->layers_cap) = out;
+        w++;
+    }
+    m->g->n_layers = (uint32_t)n;
+}
+
+/* --- launches ------------------------------------------------------------ */
+
+static vpu_status add_launch(import_state *m, graph_launch **out,
+                             vpu_error *err)
+{
+    size_t n = m->g->n_launches;
+
+    if (n >= IMPORT_MAX_LAUNCHES)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "more than %d stages, those of loops and batches "
+                       "counted each time",
+                       IMPORT_MAX_LAUNCHES);
+    *out = arena_append(m->arena, m->g->launches, n, m->launches_cap);
+    m->g->n_launches = (uint32_t)n;
+    return VPU_OK;
+}
+
+static vpu_status take_operands(import_state *m, const native_op *op,
+                                graph_launch *l, vpu_error *err)
+{
     graph_arg *args;
 
-    if (st)
-        return st;
-    l->native = op;
     l->n_args = native_n_operands(op);
     l->args = args = arena_array(m->arena, graph_arg, l->n_args + 1);
-    l->by_index = true;
-    for (int i = 0; i < 3; i++)
-        l->global[i] = l->local[i] = 1;
-    for (uint32_t i = 0; i < l->n_args && !st; i++) {
+    for (uint32_t i = 0; i < l->n_args; i++) {
         const native_operand *o = native_operand_at(op, i);
 
         args[i] = (graph_arg){.name = o->name,
@@ -196,73 +286,115 @@ static vpu_status native(importing *m, const blob_stage *s, graph_launch *l,
                               .bytes = (uint32_t)o->span,
                               .written = o->written};
         if (!import_place(m, o->buffer, &args[i].buffer))
-            st = err_set(err, VPU_ERR_PARSE, "%s lies nowhere", o->name);
+            return err_set(err, VPU_ERR_PARSE, "%s lies nowhere", o->name);
+    }
+    return VPU_OK;
+}
+
+vpu_status import_native(import_state *m, const blob_stage *s, uint32_t i,
+                         const char *name, vpu_error *err)
+{
+    graph_launch *l;
+    native_op *op;
+    vpu_status st = native_make(m->b, s, m->arena, &op, err);
+
+    if (!st)
+        st = add_launch(m, &l, err);
+    if (st)
+        return err_in(err, st, "stage %u", i);
+    *l = (graph_launch){.name = name,
+                        .layer = import_layer_name(m, i, name),
+                        .type = stage_name(s->type),
+                        .entry = stage_name(s->type),
+                        .native = op,
+                        .by_index = true,
+                        .of_blob = true,
+                        .global = {1, 1, 1},
+                        .local = {1, 1, 1},
+                        .max_shaves = s->n_shaves,
+                        .file = "the blob",
+                        .line = i};
+    st = take_operands(m, op, l, err);
+    if (!st && s == &m->b->stages[i])
+        take_outputs(m, s, i, l);
+    return st ? err_in(err, st, "stage %u", i) : VPU_OK;
+}
+
+static vpu_status custom(import_state *m, const blob_stage *s, uint32_t i,
+                         const char *name, vpu_error *err)
+{
+    graph_launch *l;
+    vpu_status st = add_launch(m, &l, err);
+
+    if (!st)
+        st = import_custom(m, s, name, l, err);
+    if (st)
+        return err_in(err, st, "stage %u", i);
+    l->line = i;
+    l->of_blob = true;
+    l->layer = import_layer_name(m, i, name);
+    take_outputs(m, s, i, l);
+    return VPU_OK;
+}
+
+vpu_status import_stages(import_state *m, uint32_t first, uint32_t end,
+                         vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = first, next; i < end && !st; i = next) {
+        const blob_stage *s = &m->b->stages[i];
+        const char *name = name_of(m, i);
+
+        next = i + 1;
+        if (s->type == STAGE_LOOP_START)
+            st = import_loop(m, i, end, &next, err);
+        else if (s->type == STAGE_LOOP_END)
+            st = err_set(err, VPU_ERR_PARSE,
+                         "stage %u: LoopEnd without its LoopStart", i);
+        else if (s->type == STAGE_CUSTOM)
+            st = custom(m, s, i, name, err);
+        else if (s->type != STAGE_NONE)
+            st = import_native(m, s, i, name, err);
     }
     return st;
 }
 
-static vpu_status add_stage(importing *m, uint32_t i, vpu_error *err)
+/* The same launches for another item: its inputs and outputs lie further on. */
+static vpu_status add_item(import_state *m, uint32_t n, uint32_t item,
+                           vpu_error *err)
 {
-    const blob_stage *s = &m->b->stages[i];
-    graph_launch *l = &m->g->launches[m->g->n_launches];
-    const char *type = stage_name(s->type);
-    vpu_status st;
+    vpu_status st = VPU_OK;
 
-    *l = (graph_launch){.file = "the blob", .max_shaves = s->n_shaves};
-    if (s->type == STAGE_NONE)
-        return VPU_OK;
-    l->name = arena_printf(m->arena, "stage %u", i);
-    if (s->type == STAGE_CUSTOM)
-        st = import_custom(m, s, l->name, l, err);
-    else
-        st = native(m, s, l, err);
-    l->layer = l->name;
-    l->type = type ? type : "unknown";
-    l->line = i;
-    m->g->n_launches++;
-    return st ? err_in(err, st, "stage %u", i) : VPU_OK;
-}
-
-/* The same launches for item n: its inputs and outputs lie further on. */
-static void add_item(importing *m, uint32_t first, uint32_t n, uint32_t item)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        graph_launch *l = &m->g->launches[m->g->n_launches++];
+    for (uint32_t i = 0; i < n && !st; i++) {
+        graph_launch *l;
         graph_arg *args;
 
-        *l = m->g->launches[first + i];
+        st = add_launch(m, &l, err);
+        if (st)
+            break;
+        *l = m->g->launches[i];
         l->name = arena_printf(m->arena, "%s, item %u", l->name, item);
-        l->args = args =
-            arena_memdup(m->arena, l->args, l->n_args * sizeof *l->args);
+        args = arena_memdup(m->arena, l->args, l->n_args * sizeof *l->args);
+        l->args = args;
         for (uint32_t k = 0; k < l->n_args; k++)
             if (args[k].kind == GRAPH_ARG_BUFFER)
                 args[k].offset += (uint32_t)(m->step[args[k].buffer] * item);
     }
-}
-
-enum { MAX_LAUNCHES = 1 << 20 };
-
-static vpu_status add_stages(importing *m, vpu_error *err)
-{
-    uint64_t n = m->b->n_stages, batch = import_batch(m->b);
-    vpu_status st = VPU_OK;
-    uint32_t once;
-
-    if (n * batch > MAX_LAUNCHES)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "%u stages for each of %u items of a batch, more than "
-                       "%d in all",
-                       m->b->n_stages, m->b->batch, MAX_LAUNCHES);
-    m->g->launches = arena_array(m->arena, graph_launch, n * batch + 1);
-    for (uint32_t i = 0; i < n && !st; i++)
-        st = add_stage(m, i, err);
-    once = m->g->n_launches;
-    for (uint32_t item = 1; item < batch && !st; item++)
-        add_item(m, 0, once, item);
     return st;
 }
 
-static vpu_status check(const importing *m, vpu_error *err)
+static vpu_status add_stages(import_state *m, vpu_error *err)
+{
+    vpu_status st = import_stages(m, 0, m->b->n_stages, err);
+    uint32_t once = m->g->n_launches, batch = import_batch(m->b);
+
+    for (uint32_t item = 1; item < batch && once && !st; item++)
+        st = add_item(m, once, item, err);
+    return st;
+}
+
+static vpu_status check(const import_state *m, vpu_error *err)
 {
     str text = {0};
     vpu_status st = VPU_OK;
@@ -278,7 +410,7 @@ static vpu_status check(const importing *m, vpu_error *err)
 vpu_status import_blob(const blob *b, const import_config *c, arena *a,
                        graph *out, vpu_error *err)
 {
-    importing m = {.b = b, .c = c, .arena = a, .g = out};
+    import_state m = {.b = b, .c = c, .arena = a, .g = out};
     vpu_status st = check(&m, err);
 
     *out = (graph){.layer = "blob",

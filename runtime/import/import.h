@@ -5,10 +5,17 @@
 
 #include "runtime/blob/blob.h"
 #include "runtime/graph/graph.h"
+#include "runtime/openvino/openvino.h"
 
 typedef struct {
     const char *kernels; /* folder of .cl files, for kernels that another
                             compiler made; NULL = none */
+    /* What the compiler calls stages; NULL: "stage N" each. */
+    const openvino_stage *stages;
+    uint32_t n_stages;
+    bool no_cache;     /* of compiled networks */
+    bool from_sources; /* a kernel that a .cl in that folder has is taken from
+                          there: so its lines are known */
 } import_config;
 
 /* A launch for each stage, and each item of a batch; buffers for each input

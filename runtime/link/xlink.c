@@ -510,7 +510,8 @@ void xlink_stop(xlink *x)
 
     if (!x)
         return;
-    deadline = clock_deadline(x->config.timeout_ms);
+    deadline = clock_deadline(x->config.stop_ms ? x->config.stop_ms
+                                                : x->config.timeout_ms);
     pthread_mutex_lock(&x->lock);
     x->stopping = true;
     pthread_cond_broadcast(&x->changed);

@@ -37,6 +37,8 @@ typedef struct {
     uint32_t max_packet; /* bytes; a larger one fails the link */
     unsigned ping_ms;    /* how long a device waits for the PING; 0 = as
                             timeout_ms */
+    unsigned stop_ms;    /* how long xlink_stop sends what is queued; 0 = as
+                            timeout_ms */
     const atomic_bool *stop;  /* set: a device no longer waits for the PING */
     const xlink_watch *watch; /* NULL = nobody; borrowed */
 } xlink_config;
@@ -52,7 +54,7 @@ typedef struct {
  * a failure; nobody else may use it meanwhile. */
 vpu_status xlink_start(transport *t, const xlink_config *config, xlink **out,
                        vpu_error *err);
-/* Send what is queued, at most timeout_ms long, cut the link, free all,
+/* Send what is queued, at most stop_ms long, cut the link, free all,
  * packets too. NULL is fine. */
 void xlink_stop(xlink *x);
 

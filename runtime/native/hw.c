@@ -17,7 +17,7 @@ static uint32_t channels_of(const native_tensor *t)
 }
 
 /* A planar tensor of halves, its rows at multiples of 16 bytes
- * (native-stages.md 3.2). */
+ * (docs/networks.md, "Hardware operations"). */
 static void need_planar(native_maker *m, int32_t i)
 {
     const native_tensor *t = native_at(m, (uint32_t)i);
@@ -80,7 +80,7 @@ static void check_op(native_maker *m, const hw_op *o)
 
     if (o->kind == HW_FC)
         native_refuse(m, "operation FC: no compiler was seen to write one, and "
-                         "what it does is not certain (native-stages.md 3.8)");
+                         "what it does is not certain");
     if (o->input < 0 || o->output < 0 || (o->kind != HW_POOL && o->weights < 0))
         native_bad(m, "%s without input, output or weights",
                    hw_kind_name(o->kind));

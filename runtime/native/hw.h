@@ -10,7 +10,8 @@ enum { NATIVE_HW_BLOCK = 8, NATIVE_HW_POSITIONS = 6 };
 
 /* Which input channels matter to an operation. A product with a weight of 0 is
  * left out: memory that a channel extension reads may hold anything
- * (native-stages.md 3.5), and a depthwise convolution is one over tiles whose
+ * (docs/networks.md,
+ * "Hardware operations"), and a depthwise convolution is one over tiles whose
  * other weights are 0. Lists ascend, which is the order of sums. */
 typedef struct {
     /* By pair of blocks of 8 output channels: list[first[k]] to [first[k+1]].

@@ -157,8 +157,12 @@ static void fill_views(hw_run *r)
 
 /* --- behind the sums ----------------------------------------------------- */
 
+/* A multiplier of 0 gives +0; whether the engine keeps the sign is not known
+ * [U]. */
 static float activated(const hw_op *o, float v)
 {
+    if (o->relu && v < (float)o->t0 && !o->a0)
+        return 0;
     if (o->relu)
         return v < (float)o->t0 ? v * (float)o->a0 : v * (float)o->a1;
     if (o->clamp)
@@ -166,7 +170,8 @@ static float activated(const hw_op *o, float v)
     return v;
 }
 
-/* Of output channel o, n of them, in place: native-stages.md 3.4, 3.9. Halves
+/* Of output channel o, n of them, in place: docs/networks.md,
+ * "Hardware operations". Halves
  * are rounded before the multipliers of a ReLU, which are not exact behind them
  * unless they are 0 and 1. */
 static void finish(const work *w, uint32_t o, float *v, uint16_t *half,

@@ -2,7 +2,7 @@
  *
  * A stage becomes an operation once, when its record is checked against its
  * buffers; the operation then runs on the memory it is given, as often as
- * wanted. What a stage computes is in native-stages.md of the references: in
+ * wanted. What a stage computes is in docs/networks.md, "Values": in
  * float, rounded once to half at the end, unless its row says otherwise.
  * The same input gives the same bytes, whatever the host and its threads. */
 #ifndef VPU_RUNTIME_NATIVE_NATIVE_H

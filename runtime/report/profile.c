@@ -322,14 +322,33 @@ static void fold_row(stacks *f, const backend_launch *s,
     }
 }
 
+/* A stage without a kernel is one line. */
+static void fold_native(stacks *f, const graph_launch *l,
+                        const backend_launch *s)
+{
+    folded *x;
+
+    if (!s->exec.profile.cycles)
+        return;
+    x = arena_append(f->a, f->items, f->n, f->cap);
+    x->cycles = s->exec.profile.cycles;
+    x->stack =
+        arena_printf(f->a, "%s;%s", frame(f->a, l->type), frame(f->a, l->name));
+}
+
 void report_profile_folded(const report_source *r, str *out)
 {
     stacks f = {.a = arena_create(0)};
 
     for (uint32_t i = 0; i < r->graph->n_launches; i++) {
         const backend_launch *s = backend_launch_of(r->run, i);
-        source src = open_source(r, i);
+        source src;
 
+        if (!s->kernel) {
+            fold_native(&f, &r->graph->launches[i], s);
+            continue;
+        }
+        src = open_source(r, i);
         for (uint32_t k = 0; k < s->profile.n; k++)
             fold_row(&f, s, &s->profile.rows[k], &src);
         arena_destroy(src.a);

@@ -124,6 +124,10 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     const exec_result *e = &s->exec;
     const mach_profile *p = &e->profile;
 
+    if (l->native) {
+        report_native_text(r, i, out);
+        return;
+    }
     str_printf(out, "%s: kernel %s, %s", l->name, l->entry,
                sim_variant_name(e->variant));
     if (e->factor > 1)
@@ -217,6 +221,10 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     const exec_result *e = &s->exec;
     json_t *o = json_object(), *profile;
 
+    if (l->native) {
+        report_native_json(r, i, o);
+        return o;
+    }
     json_object_set_new(o, "name", json_string(l->name));
     json_object_set_new(o, "kernel", json_string(l->entry));
     json_object_set_new(o, "variant",

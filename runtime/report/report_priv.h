@@ -7,6 +7,9 @@
 
 #include "runtime/report/report.h"
 
+/* Launch i, which has no kernel: a line, a stage of the JSON report. */
+void report_native_text(const report_source *r, uint32_t i, str *out);
+void report_native_json(const report_source *r, uint32_t i, json_t *o);
 /* Which way a batch ran, if there is one. */
 void report_batch_text(const graph *g, str *out);
 /* What the host did in front of launch i, a row each. */

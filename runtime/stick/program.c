@@ -21,6 +21,9 @@ void stick_stages(str *out)
 {
     str_printf(out, "%4d %-24s the kernel in the blob, simulated\n",
                STAGE_CUSTOM, stage_name(STAGE_CUSTOM));
+    for (uint32_t i = STAGE_LOOP_START; i <= STAGE_LOOP_END; i++)
+        str_printf(out, "%4u %-24s slices are copied, once an iteration\n", i,
+                   stage_name(i));
     native_stages(out);
 }
 
@@ -57,7 +60,8 @@ vpu_status stick_program_load(const void *file, size_t n,
     p->cfg = *cfg;
     st = blob_parse(arena_memdup(a, file, n), n, "the blob", a, &p->blob, err);
     if (!st)
-        st = import_blob(&p->blob, &(const import_config){cfg->kernels}, a,
+        st = import_blob(&p->blob,
+                         &(const import_config){.kernels = cfg->kernels}, a,
                          &p->graph, err);
     if (!st)
         st = open_sim(p, err);

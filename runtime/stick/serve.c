@@ -3,9 +3,17 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/word.h"
 
-enum { SLICE_MS = 100, TIMEOUT_MS = 20000, PING_MS = 0x7fffffff };
+enum {
+    SLICE_MS = 100,
+    TIMEOUT_MS = 20000,
+    PING_MS = 0x7fffffff,
+    /* A host that sent RESET may have gone without reading the answer: the
+     * reboot does not wait for it longer than this. */
+    STOP_MS = 1000
+};
 
 const stick_fault *stick_session_fault(const stick_session *s,
                                        stick_fault_kind k)
@@ -89,7 +97,10 @@ static vpu_status device_command(stick_session *s, uint32_t stream,
         used = (uint32_t)stick_session_memory(s);
         word_set(bytes, used);
         return stick_session_send(s, stream, bytes, sizeof bytes, err);
-    default: /* settings and pings have no answer but the ack */
+    case MVNC_WATCHDOG_PING:
+        s->pinged = clock_seconds();
+        return VPU_OK;
+    default: /* settings have no answer but the ack */
         return VPU_OK;
     }
 }
@@ -119,6 +130,14 @@ static bool stopped(const stick_session *s)
     return s->config->stop && atomic_load(s->config->stop);
 }
 
+/* A host that pinged and does not any more is gone, or hangs. Looked at when
+ * nothing else is there to read: pings wait behind other packets. */
+static bool is_forgotten(const stick_session *s)
+{
+    return s->config->watchdog_s > 0 && s->pinged > 0 &&
+           clock_seconds() - s->pinged > s->config->watchdog_s;
+}
+
 /* A stream may be closed between any two calls: that is the host's right. */
 static vpu_status serve(stick_session *s, vpu_error *err)
 {
@@ -130,6 +149,12 @@ static vpu_status serve(stick_session *s, vpu_error *err)
         uint32_t stream;
 
         st = xlink_read_any(s->xlink, &stream, &p, SLICE_MS, err);
+        if (st == VPU_ERR_LIMIT && is_forgotten(s)) {
+            log_note(s->config->log, "no ping for %g s: the stick reboots",
+                     s->config->watchdog_s);
+            s->forgotten = true;
+            return VPU_OK;
+        }
         if (st)
             continue;
         st = dispatch(s, stream, p, err);
@@ -163,6 +188,7 @@ static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
     xlink_config link = {.layout = s->config->layout,
                          .device = true,
                          .timeout_ms = s->timeout_ms,
+                         .stop_ms = STOP_MS,
                          .max_packet = MAX_MEMORY,
                          .ping_ms =
                              s->config->ping_ms ? s->config->ping_ms : PING_MS,
@@ -179,9 +205,9 @@ static vpu_status run_session(stick_session *s, transport *t, stick_end *how,
     st = stick_jobs_start(&jobs, &s->jobs, err);
     if (!st)
         st = serve(s, err);
-    *how = xlink_was_reset(s->xlink) ? STICK_RESET
-           : stopped(s)              ? STICK_STOPPED
-                                     : STICK_GONE;
+    *how = xlink_was_reset(s->xlink) || s->forgotten ? STICK_RESET
+           : stopped(s)                              ? STICK_STOPPED
+                                                     : STICK_GONE;
     if (*how == STICK_RESET && stick_session_fault(s, STICK_FAULT_no_reset))
         play_dead(s, t);
     err_set(&over, VPU_ERR_IO, "the session is over");

@@ -38,6 +38,8 @@ typedef struct {
     xlink *xlink;
     stick_jobs *jobs;
     unsigned timeout_ms;
+    double pinged;       /* when the host did last; 0 = never */
+    bool forgotten;      /* it stopped to */
     uint32_t n_released; /* or not, if a fault says so */
     stick_graph_slot graphs[MAX_GRAPHS];
     stick_fifo_slot fifos[MAX_FIFOS];

@@ -23,7 +23,9 @@ typedef struct {
     stick_link link;    /* how fast bytes go */
     uint32_t n_threads; /* of the host, for running kernels; 0 = all */
     bool no_cache;
-    double timeout_s;        /* per stage, host time; 0 = no limit */
+    double timeout_s;  /* per stage, host time; 0 = no limit */
+    double watchdog_s; /* without a ping of a host that pings: then it reboots;
+                          0 = never */
     unsigned timeout_ms;     /* of answers of the host; 0 = 20 s */
     unsigned ping_ms;        /* for its first packet; 0 = for ever */
     const atomic_bool *stop; /* or NULL */

@@ -143,7 +143,7 @@ static bool is_tuned(const graph_launch *l)
 {
     /* A text of our own is a conversion; a window is one of work-groups of this
      * size. */
-    return !l->text && !l->window.n[0];
+    return !graph_is_internal(l) && !l->window.n[0];
 }
 
 static tune_choice own_choice(const graph_launch *l)

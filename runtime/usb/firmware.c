@@ -38,7 +38,18 @@ static const struct {
     {UINT64_C(0x07a5976d682ec2b7), 2285336, XLINK_LAYOUT_A,
      "OpenVINO 2021.4.1"},
     {UINT64_C(0xde92a0a070c2843f), 2298632, XLINK_LAYOUT_B,
-     "OpenVINO 2021.4.2"},
+     "OpenVINO 2021.4.2 or 2022.1"},
+    {UINT64_C(0x8d27eddeee24a859), 2298808, XLINK_LAYOUT_C, "OpenVINO 2022.2"},
+};
+
+/* The calls in front of which hosts write the DDR type. A host knows those of
+ * its release and sends other images without: 2022.2's does so with its own
+ * one, which calls 7000e9dc. */
+static const uint32_t ddr_calls[] = {
+    0x7021e6f4, 0x7021e724, /* 2020.4, 2021.1 */
+    0x7000e978,             /* to 2021.4.0 */
+    0x7000e9d0,             /* 2021.4.2, 2022.1 */
+    0x7000e99c              /* 2022.3 [U] */
 };
 
 static uint32_t get32(const uint8_t *p)
@@ -123,6 +134,15 @@ static void add_write_byte(str *out, uint32_t address, uint8_t value)
     str_add(out, cmd, sizeof cmd);
 }
 
+static bool takes_ddr_type(const firmware_info *info, unsigned type)
+{
+    bool known_call = false;
+
+    for (size_t i = 0; i < sizeof ddr_calls / sizeof *ddr_calls; i++)
+        known_call |= info->last_call == ddr_calls[i];
+    return info->last_call_at && (type || known_call);
+}
+
 /* Published hosts search the last byte 0xa4 and the last bytes of a call they
  * know; following the commands finds the same places in all images seen, and
  * still does when an address holds such bytes. */
@@ -143,7 +163,7 @@ vpu_status firmware_patch(const uint8_t *data, size_t n,
         return err_set(err, VPU_ERR_INVALID, "DDR type %u, expected 0 to 4",
                        o->ddr_type);
     str_add(out, data, info.last_call_at);
-    if (info.last_call_at)
+    if (takes_ddr_type(&info, o->ddr_type))
         add_write_byte(out, DDR_TYPE, o->ddr_type);
     str_add(out, data + info.last_call_at, info.execute_at - info.last_call_at);
     add_write_byte(out, WATCHDOG_FLAG, o->watchdog);

@@ -1,8 +1,8 @@
 /* A stick's firmware: the stream of commands its ROM executes while it boots
  * (an .mvcmd file), and what the host changes in it before it sends it.
  *
- * The grammar was derived from published Myriad 2 images [I]; the three images
- * for Myriad X of OpenVINO 2021.4.0, .1 and .2 follow it to their last byte
+ * The grammar was derived from published Myriad 2 images [I]; the images for
+ * Myriad X of OpenVINO 2021.4.0, .1, .2 and 2022.2 follow it to their last byte
  * (docs/usb.md). Pure functions, any thread. */
 #ifndef VPU_RUNTIME_USB_FIRMWARE_H
 #define VPU_RUNTIME_USB_FIRMWARE_H
@@ -37,8 +37,10 @@ typedef struct {
                          2 GB, 4 Micron 1 GB */
 } firmware_options;
 
-/* The image as it is sent: two commands more, each a byte written to memory the
- * firmware looks at. An image without a call gets only the first.
+/* The image as its own release's host sends it: commands more, each a byte
+ * written to memory the firmware looks at. One whose last call no host is known
+ * to look for gets the DDR type only when one is asked for; one without a call
+ * never does.
  *
  * VPU_ERR_INVALID  ddr_type above 4
  * VPU_ERR_PARSE    not a whole image (message: what is missing) */

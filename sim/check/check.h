@@ -101,6 +101,9 @@ void check_close(check_session *s); /* NULL is fine */
 void check_buffer(check_session *s, const char *name, uint32_t number,
                   uint32_t address, uint64_t bytes, bool written);
 
+/* Something that is no kernel wrote these bytes between two launches. */
+void check_filled(check_session *s, uint32_t address, uint64_t bytes);
+
 /* Runs l, whose kernel was compiled for checking, sequentially. Statuses are
  * exec_run's but for what becomes a finding: faults and divergence do not end
  * the launch, they end the group. A local size other than required is a finding

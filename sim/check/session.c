@@ -528,6 +528,12 @@ static void note_unwritten(check_session *s, const check_region *r,
     }
 }
 
+void check_filled(check_session *s, uint32_t address, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        s->shadow[address + i] |= SHADOW_INIT;
+}
+
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
 {
     if (s->skipped)

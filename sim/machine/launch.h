@@ -71,6 +71,8 @@ typedef struct {
     /* Of all SHAVEs, lost to banks of DDR that others keep busy; a part of the
      * DDR and store causes. 0 at transaction level. */
     uint64_t bank_wait_cycles;
+    /* Of a network's stage on the hardware engine; see stage.h. */
+    uint64_t nce_cycles, nce_descriptors;
     double utilisation;       /* issue cycles / (cycles * n_shaves) */
     uint64_t baseline_cycles; /* the trivial estimate: the busiest SHAVE's
                                  issue cycles + all bytes / bandwidth */

@@ -245,7 +245,7 @@ START_TEST(program_makes)
     ck_assert_uint_eq(c.args[3].value, 0x3fc00000);
     program_args_init(&p, a, "blob", "verify", to, NULL);
     ck_assert_int_eq(program_run(&p, dir), 0);
-    program_args_init(&p, a, "blob", "show", to, NULL);
+    program_args_init(&p, a, "blob", "show", "--full", to, NULL);
     ck_assert_int_eq(program_run(&p, dir), 0);
     ck_assert_ptr_nonnull(
         strstr(program_file(a, dir, "stdout", &n), "argument 3: float 1.5"));

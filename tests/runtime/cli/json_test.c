@@ -246,7 +246,7 @@ START_TEST(blob_says_stages_and_buffers)
 
     text_of("blob make layer.xml --layer Scale --shape in0=1x2x6x12 --release "
             "2021.4 --output net.blob");
-    text = text_of("blob show net.blob");
+    text = text_of("blob show --full net.blob");
     j = json_of("blob show net.blob --json");
     stages = json_object_get(j, "stages");
     ck_assert_uint_eq(json_array_size(stages), count(text, "\nstage "));
@@ -289,7 +289,7 @@ START_TEST(blob_says_arguments)
 
     text_of("blob make layer.xml --layer Scale --shape in0=1x2x6x12 --release "
             "2021.4 --output net.blob");
-    text = text_of("blob show net.blob");
+    text = text_of("blob show --full net.blob");
     j = json_of("blob show net.blob --json");
     json_array_foreach(json_object_get(j, "stages"), i, stage)
     {

@@ -1,0 +1,54 @@
+/* From the work of a network's stage to time: the Neural Compute Engine, SHAVEs
+ * that run the vendor's own code, copies; side by side where a stage is
+ * injected into another, over the DDR of the machine.
+ *
+ * A descriptor of the engine begins with nce_descriptor cycles, in which it is
+ * fetched and the engine set up; then its weights arrive, then the array
+ * computes. A stage's units begin together, native_stage cycles after the one
+ * before; it ends with the last of them. Bytes on DDR are flows
+ * (sim/machine/flow.h), so that units share it.
+ *
+ * Pure functions of their arguments; any thread. */
+#ifndef VPU_SIM_MACHINE_STAGE_H
+#define VPU_SIM_MACHINE_STAGE_H
+
+#include "base/err.h"
+#include "base/trace/writer.h"
+#include "sim/machine/desc.h"
+#include "sim/machine/launch.h"
+
+typedef struct {
+    uint64_t cycles; /* of the array */
+    uint64_t weight_bytes;
+    uint64_t ddr_bytes; /* of data that lie in DDR, moved while it computes */
+} mach_descriptor;
+
+/* What one unit does of a stage. */
+typedef struct {
+    enum {
+        MACH_WORK_NCE,
+        MACH_WORK_SHAVE,
+        MACH_WORK_COPY,
+        MACH_WORK_NOTHING
+    } unit;
+    const char *name, *type;            /* for the timeline; borrowed */
+    const mach_descriptor *descriptors; /* NCE */
+    uint32_t n_descriptors;
+    uint32_t n_shaves;        /* SHAVE: 1 to the machine's */
+    double issue;             /* SHAVE: cycles, of all of them */
+    uint64_t bytes;           /* COPY: moved */
+    uint32_t lines;           /* COPY: runs of bytes */
+    uint64_t ddr_in, ddr_out; /* SHAVE, COPY: of the bytes, those on DDR */
+} mach_work;
+
+enum { MACH_MAX_WORKS = 2 };
+
+/* The time of a stage that begins at start_cycle of the device's clock; trace
+ * may be NULL. Of the profile what is not of these units is 0.
+ *
+ * VPU_ERR_INVALID  more works than MACH_MAX_WORKS, SHAVEs the machine lacks */
+vpu_status mach_stage_run(const mach_desc *desc, const mach_work *works,
+                          uint32_t n, uint64_t start_cycle, trc_writer *trace,
+                          mach_profile *profile, vpu_error *err);
+
+#endif
