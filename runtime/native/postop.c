@@ -240,6 +240,13 @@ static void map(void *arg, uint64_t first, uint64_t end)
     const mapping *g = arg;
     uint16_t bits[GRAIN];
 
+    if (g->s->of == relu) {
+        numbers p = g->s->p;
+
+        for (uint64_t k = first; k < end; k++)
+            g->v[k] = relu(&p, g->v[k]);
+        return;
+    }
     if (g->table)
         native_to_half(g->v + first, bits, end - first);
     for (uint64_t k = first; k < end; k++)
