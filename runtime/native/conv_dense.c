@@ -49,15 +49,19 @@ static void frame_planes(const native_conv *s, const float *in, uint64_t w,
                    in + (k * s->y.in + y) * s->x.in, count * sizeof *out);
 }
 
-static void pack_weights(const native_conv *s, const float *w, uint64_t block,
-                         uint16_t *to)
+/* To halves again, which is exact; outputs that there are not have 0. */
+static void pack_weights(const native_conv *s, const float *w, uint16_t *to)
 {
-    for (uint32_t o = 0; o < s->oc; o++)
+    for (uint32_t first = 0; first < s->oc; first += B)
         for (uint32_t i = 0; i < s->ic; i++)
-            for (uint64_t k = 0; k < s->taps; k++)
-                native_to_half(
-                    w + o * s->at_o + i * s->at_i + k * s->at_k,
-                    to + o / B * block + (i * s->taps + k) * B + o % B, 1);
+            for (uint64_t k = 0; k < s->taps; k++, to += B) {
+                const float *from = w + i * s->at_i + k * s->at_k;
+                float of[B] = {0};
+
+                for (uint32_t o = 0; o < B && first + o < s->oc; o++)
+                    of[o] = from[(first + o) * s->at_o];
+                native_to_half(of, to, B);
+            }
 }
 
 /* Row `row` of 16 outputs of an image: some positions after the others. */
@@ -118,7 +122,7 @@ bool native_conv_dense(const native_job *j, const native_conv *s,
     framed = native_room(j, s->n * s->ic * g.plane);
     frame_planes(s, in, g.w, g.plane, framed);
     packed = arena_push(j->arena, (uint64_t)g.pairs * 2 * g.block, 2, 64);
-    pack_weights(s, weights, g.block, packed);
+    pack_weights(s, weights, packed);
     channels = arena_array(j->arena, uint32_t, s->ic);
     taps = arena_array(j->arena, uint32_t, s->taps);
     for (uint32_t i = 0; i < s->ic; i++)
