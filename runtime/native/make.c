@@ -105,12 +105,21 @@ int32_t native_i32(native_maker *m, const char *name, int32_t least,
     return m->st ? 0 : v;
 }
 
-float native_f32(native_maker *m, const char *name)
+float native_limit(native_maker *m, const char *name)
 {
     uint32_t bits = word(m, name);
     float v;
 
     memcpy(&v, &bits, sizeof v);
+    if (!m->st && isnan(v))
+        native_bad(m, "%s is no number", name);
+    return m->st ? 0 : v;
+}
+
+float native_f32(native_maker *m, const char *name)
+{
+    float v = native_limit(m, name);
+
     if (!m->st && !isfinite(v))
         native_bad(m, "%s is %f, expected a number", name, (double)v);
     return m->st ? 0 : v;

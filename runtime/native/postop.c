@@ -200,8 +200,8 @@ void native_make_postop(native_maker *m)
         s->p.a = native_f32(m, "the slope");
         break;
     case CLAMP:
-        s->p.a = native_f32(m, "min");
-        s->p.b = native_f32(m, "max");
+        s->p.a = native_limit(m, "min");
+        s->p.b = native_limit(m, "max");
         break;
     case POWER:
         s->p.a = native_f32(m, "bias");
