@@ -66,9 +66,9 @@ uint32_t native_u32(native_maker *m, const char *name, uint32_t least,
                     uint32_t most);
 int32_t native_i32(native_maker *m, const char *name, int32_t least,
                    int32_t most);
-float native_f32(native_maker *m, const char *name); /* no NaN, no infinity */
+float native_f32(native_maker *m, const char *name);   /* no NaN, no infinity */
 float native_limit(native_maker *m, const char *name); /* may be infinite */
-bool native_flag(native_maker *m, const char *name); /* 0 or not */
+bool native_flag(native_maker *m, const char *name);   /* 0 or not */
 /* All params have been read; checked by native_make behind `make`, too. */
 void native_params_end(native_maker *m);
 
