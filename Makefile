@@ -203,6 +203,7 @@ $(FUZZ): private ALL_LDFLAGS += -fsanitize=fuzzer
 $(FIDELITY): $(patsubst %.c,$(OUT)/%.o,$(filter-out %_test.c,\
                $(sort $(wildcard tests/fidelity/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(SEEDER): $(OUT)/tests/support/small_net.o
 $(FUZZ) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The viewer's figures.
@@ -264,7 +265,7 @@ check-openvino: deps
 	@scripts/deps usb
 	@$(MAKE) --no-print-directory run-check-openvino
 run-check-openvino: all $(PRELOAD)
-	@scripts/check-openvino build/vpu
+	@scripts/check-openvino build/vpu $(OUT)
 check-perfetto: deps
 	@$(MAKE) --no-print-directory run-check-perfetto
 run-check-perfetto: all

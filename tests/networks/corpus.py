@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Blobs of the vendor's compiler, with what the CPU plug-in computes:
 
-corpus.py RELEASE OUT [--no-stick LIB] [--only PATTERN]... [--jobs N]
+corpus.py RELEASE OUT [--no-stick LIB] [--only PATTERN]... [--jobs N] [--lean]
 
 Run by the Python of a release's virtual environment. Each case becomes the
 folder OUT/RELEASE/CASE:
@@ -201,6 +201,7 @@ def main():
     p.add_argument("--only", action="append", default=[])
     p.add_argument("--no-stick")
     p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--lean", action="store_true", help="only case.json stays")
     p.add_argument("--keep", action="store_true", help="cases that are there are not made again")
     a = p.parse_args()
     if a.no_stick and a.no_stick not in os.environ.get("LD_PRELOAD", ""):
@@ -220,6 +221,9 @@ def main():
         c, folder = running.pop(pid)
         os.makedirs(folder, exist_ok=True)
         print(c.name, outcome(folder, c, status), flush=True)
+        for name in os.listdir(folder) if a.lean else ():
+            if name != "case.json":
+                os.remove(os.path.join(folder, name))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import numpy as np
 import corpus
 import graph
 import networks
+from blob import Blob, memory_order
 from compare import compare
 from openvino.inference_engine import IECore, StatusCode
 
@@ -92,11 +93,34 @@ def same(a, b):
     return set(a) == set(b) and all(a[k].tobytes() == b[k].tobytes() for k in a)
 
 
+def keep(p, loaded, got, work):
+    """The blob, what went in and came out, and the sum of the stages' times in
+    microseconds: for vpu run, which has to find the same."""
+    folder = os.path.join(work, "kept", p.case.name)
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "model.blob")
+    loaded.export(path)
+    with open(path, "rb") as f:
+        blob = Blob(f.read())
+    for i, t in enumerate(blob.inputs):
+        np.save(os.path.join(folder, "in%d.npy" % i), memory_order(
+            t, p.inputs[t.name]).astype(t.type))
+    for i, t in enumerate(blob.outputs):
+        np.save(os.path.join(folder, "out%d.npy" % i), memory_order(t, got[t.name]))
+    times = executed(loaded)
+    with open(os.path.join(folder, "us"), "w") as f:
+        print(sum(times.values()), len(times), blob.stage_count, file=f)
+
+
 def run_case(ie, cpu, case, work):
     p = prepare(case, work)
     expected = corpus.oracle(cpu, p.path, case, p.data)
-    loaded = load(ie, p)
+    kept = case.options.get("quick")
+    loaded = load(ie, p, PERF_COUNT="YES", MYRIAD_PERF_REPORT_MODE="MYRIAD_PER_STAGE") \
+        if kept else load(ie, p)
     got = infer(loaded, p.inputs)
+    if kept:
+        keep(p, loaded, got, work)
     return "" if case.options.get("doubt") else compare(case.tolerance, expected, got)
 
 
@@ -200,6 +224,19 @@ def hetero(ie, cpu, work):
     return compare(case.tolerance, expected, infer(loaded, p.inputs))
 
 
+def custom_layers(ie, cpu, case, binding, work):
+    """Two of ten layers are kernels of ours: the network as without them."""
+    p = prepare(case, work)
+    expected = corpus.oracle(cpu, p.path, case, p.data)
+    loaded = load(ie, p, MYRIAD_CUSTOM_LAYERS=binding, PERF_COUNT="YES",
+                  MYRIAD_PERF_REPORT_MODE="MYRIAD_PER_STAGE")
+    got = infer(loaded, p.inputs)
+    kinds = [v["exec_type"] for v in loaded.requests[0].get_perf_counts().values()]
+    if kinds.count("Custom") != 2:
+        return "custom stages are missing among %s" % kinds
+    return compare(case.tolerance, expected, got)
+
+
 def new_interface(p, cpu, work):
     """The same through openvino.runtime, which 2022 has."""
     from openvino.runtime import AsyncInferQueue, Core
@@ -238,6 +275,7 @@ def main():
     a.add_argument("--stages", required=True)
     a.add_argument("--only", action="append", default=[])
     a.add_argument("--quick", action="store_true", help="whole networks: only small ones")
+    a.add_argument("--custom", help="a binding of GRN")
     a.add_argument("--times", action="store_true", help="print what took long")
     a = a.parse_args()
     runs = {int(n) for n in a.stages.split(",")}
@@ -289,6 +327,9 @@ def main():
                     lambda: stage_times(ie, p, blob_stages(ie, p, a.work)))
         if "conv3x3" in here:
             count.check("half on the CPU (HETERO)", lambda: hetero(ie, cpu, a.work))
+        if a.custom and "custom-grn" in here:
+            count.check("custom layers inside a network", lambda: custom_layers(
+                ie, cpu, here["custom-grn"][0], a.custom, a.work))
         if graph.NEW:
             # A plug-in has a stick until it is unloaded.
             ie = None
@@ -299,7 +340,6 @@ def main():
 
 
 def blob_stages(ie, p, work):
-    from blob import Blob
     path = os.path.join(work, "stages.blob")
     load(ie, p).export(path)
     with open(path, "rb") as f:
