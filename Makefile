@@ -206,6 +206,7 @@ $(FUZZ): private ALL_LDFLAGS += -fsanitize=fuzzer
 $(FIDELITY): $(patsubst %.c,$(OUT)/%.o,$(filter-out %_test.c,\
                $(sort $(wildcard tests/fidelity/*.c)))) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+$(SEEDER): $(OUT)/tests/support/small_net.o
 $(FUZZ) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The viewer's figures.

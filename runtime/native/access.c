@@ -107,6 +107,8 @@ float *native_room(const native_job *j, uint64_t n)
     return arena_push(j->arena, n, sizeof(float), 64);
 }
 
+enum { PART = 32768 }; /* elements of a part, about */
+
 /* Which elements a walk goes over, and in what order: dims from the innermost
  * on, with strides in the tensor. */
 typedef struct {
@@ -114,26 +116,31 @@ typedef struct {
     uint64_t dims[BLOB_MAX_DIMS], strides[BLOB_MAX_DIMS];
 } walk;
 
-/* In memory order; dims that lie without a gap count as one. */
+/* A dim more; one that lies behind the last without a gap counts with it. */
+static void extend(walk *w, uint64_t n, uint64_t stride)
+{
+    uint32_t last = w->rank - 1;
+
+    if (n == 1)
+        return;
+    if (w->dims[last] == 1) {
+        w->dims[last] = n;
+        w->strides[last] = stride;
+    } else if (w->dims[last] * w->strides[last] == stride) {
+        w->dims[last] *= n;
+    } else {
+        w->dims[w->rank] = n;
+        w->strides[w->rank++] = stride;
+    }
+}
+
+/* In memory order. */
 static walk in_order(const native_tensor *t)
 {
     walk w = {1, {1}, {blob_type_bytes(t->type)}};
 
-    for (uint32_t i = 0; i < t->rank; i++) {
-        uint32_t last = w.rank - 1;
-
-        if (t->dims[i] == 1)
-            continue;
-        if (w.dims[last] == 1) {
-            w.dims[last] = t->dims[i];
-            w.strides[last] = t->strides[i];
-        } else if (w.dims[last] * w.strides[last] == t->strides[i]) {
-            w.dims[last] *= t->dims[i];
-        } else {
-            w.dims[w.rank] = t->dims[i];
-            w.strides[w.rank++] = t->strides[i];
-        }
-    }
+    for (uint32_t i = 0; i < t->rank; i++)
+        extend(&w, t->dims[i], t->strides[i]);
     return w;
 }
 
@@ -141,16 +148,13 @@ static walk in_planes(const native_tensor *t)
 {
     static const uint32_t letters[] = {NATIVE_W, NATIVE_H, NATIVE_D, NATIVE_C,
                                        NATIVE_N};
-    walk w = {5, {1, 1, 1, 1, 1}, {0}};
+    walk w = {1, {1}, {blob_type_bytes(t->type)}};
 
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t d = native_dim(t, letters[i]);
 
-        w.strides[i] = blob_type_bytes(t->type);
-        if (d == NATIVE_NONE)
-            continue;
-        w.dims[i] = t->dims[d];
-        w.strides[i] = t->strides[d];
+        if (d != NATIVE_NONE)
+            extend(&w, t->dims[d], t->strides[d]);
     }
     return w;
 }
@@ -158,22 +162,47 @@ static walk in_planes(const native_tensor *t)
 typedef void row_fn(uint32_t type, uint8_t *at, uint64_t stride, void *values,
                     uint64_t n);
 
-static void over(const walk *w, uint8_t *data, uint32_t type, row_fn *row,
-                 uint8_t *values)
+/* A walk over all of a tensor, and the values it meets, one behind the other.
+ */
+typedef struct {
+    walk w;
+    uint8_t *data;
+    uint32_t type;
+    row_fn *row;
+    uint8_t *values;
+    uint64_t inner; /* elements of an index of the slowest dim */
+} passage;
+
+/* Indices [first, end) of the slowest dim. */
+static void pass_part(void *arg, uint64_t first, uint64_t end)
 {
-    uint64_t at[BLOB_MAX_DIMS] = {0};
-    uint32_t d;
+    const passage *g = arg;
+    const walk *w = &g->w;
+    uint32_t last = w->rank - 1, d;
+    uint64_t at[BLOB_MAX_DIMS] = {0}, n = last ? w->dims[0] : end - first;
+    uint8_t *values = g->values + 4 * g->inner * first;
 
+    at[last] = first;
     do {
-        uint8_t *p = data;
+        uint8_t *p = g->data;
 
-        for (d = 1; d < w->rank; d++)
+        for (d = 0; d < w->rank; d++)
             p += at[d] * w->strides[d];
-        row(type, p, w->strides[0], values, w->dims[0]);
-        values += 4 * w->dims[0];
-        for (d = 1; d < w->rank && ++at[d] == w->dims[d]; d++)
+        g->row(g->type, p, w->strides[0], values, n);
+        values += 4 * n;
+        for (d = 1; d < last && ++at[d] == w->dims[d]; d++)
             at[d] = 0;
-    } while (d < w->rank);
+    } while (d < last || (last && d == last && ++at[last] < end));
+}
+
+static void over(const native_job *j, const walk *w, uint8_t *data,
+                 uint32_t type, row_fn *row, void *values)
+{
+    passage g = {*w, data, type, row, values, 1};
+
+    for (uint32_t d = 0; d + 1 < w->rank; d++)
+        g.inner *= w->dims[d];
+    native_ranges(j, w->dims[w->rank - 1], PART / g.inner + 1, pass_part, &g);
 }
 
 static void load_row(uint32_t type, uint8_t *p, uint64_t stride, void *values,
@@ -227,7 +256,7 @@ static void *load(const native_job *j, uint32_t i, walk w, row_fn *row)
     const native_tensor *t = native_of(j, i);
     void *v = native_room(j, t->n);
 
-    over(&w, native_data(j, i), t->type, row, v);
+    over(j, &w, native_data(j, i), t->type, row, v);
     return v;
 }
 
@@ -236,7 +265,7 @@ static void store(const native_job *j, uint32_t i, walk w, row_fn *row,
 {
     const native_tensor *t = native_of(j, i);
 
-    over(&w, native_data(j, i), t->type, row, (uint8_t *)(uintptr_t)v);
+    over(j, &w, native_data(j, i), t->type, row, (void *)(uintptr_t)v);
 }
 
 float *native_load(const native_job *j, uint32_t i)

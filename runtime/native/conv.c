@@ -1,7 +1,7 @@
 /* Convolutions and fully connected layers on SHAVEs. Their weights come in an
  * order that the record does not name: it follows from the stage, the data's
  * order and the sizes. */
-#include "runtime/native/native_priv.h"
+#include "runtime/native/conv.h"
 
 enum {
     CONV = 0,
@@ -12,21 +12,6 @@ enum {
     MOST = 65536 /* of a kernel, a stride, a pad, a dilation */
 };
 
-/* Of a dim. */
-typedef struct {
-    uint32_t in, out, kernel, stride, pad, dilation;
-} side;
-
-typedef struct {
-    side x, y, z;
-    uint32_t n, ic, oc, groups;
-    uint64_t taps; /* of a kernel */
-    /* Where in the weights o, i and k (z, y, x of the kernel) lead. */
-    uint64_t at_o, at_i, at_k;
-    bool mirrored; /* the kernel, in x and y */
-    bool transposed;
-} conv;
-
 /* --- making -------------------------------------------------------------- */
 
 static bool is_minor(const native_tensor *t)
@@ -35,13 +20,13 @@ static bool is_minor(const native_tensor *t)
 }
 
 /* Kernels that the compiler takes to be spatial where channels lie together. */
-static bool is_spatial(const conv *s)
+static bool is_spatial(const native_conv *s)
 {
     return s->x.kernel > 1 && s->x.kernel < 12 && s->x.kernel % 2 == 1 &&
            s->y.kernel != 1 && (uint64_t)s->ic * s->oc <= 256;
 }
 
-static void place_weights(native_maker *m, conv *s)
+static void place_weights(native_maker *m, native_conv *s)
 {
     uint64_t ic = s->ic, oc = s->oc, k = s->taps;
     bool minor = is_minor(native_at(m, 0));
@@ -71,7 +56,7 @@ static void place_weights(native_maker *m, conv *s)
     }
 }
 
-static void take_sizes(native_maker *m, conv *s)
+static void take_sizes(native_maker *m, native_conv *s)
 {
     native_shape in, out;
 
@@ -94,7 +79,7 @@ static void take_sizes(native_maker *m, conv *s)
     s->z.out = out.d;
 }
 
-static void take_window(native_maker *m, conv *s)
+static void take_window(native_maker *m, native_conv *s)
 {
     s->x.kernel = native_u32(m, "the kernel's width", 1, MOST);
     s->y.kernel = native_u32(m, "the kernel's height", 1, MOST);
@@ -105,7 +90,7 @@ static void take_window(native_maker *m, conv *s)
 }
 
 /* What all stages with a window have in common. */
-static void finish(native_maker *m, conv *s, bool depth)
+static void finish(native_maker *m, native_conv *s, bool depth)
 {
     s->z.kernel = s->z.stride = s->z.dilation = 1;
     s->taps = (uint64_t)s->x.kernel * s->y.kernel;
@@ -115,13 +100,14 @@ static void finish(native_maker *m, conv *s, bool depth)
     s->groups = depth ? s->ic : 1;
     if (depth)
         native_need_size(m, 1, NATIVE_C, s->ic);
-    native_need_elements(m, 2, s->taps * s->oc * (depth ? 1 : s->ic));
+    native_need_elements(
+        m, 2, native_times(s->taps, (uint64_t)s->oc * (depth ? 1 : s->ic)));
     place_weights(m, s);
 }
 
 void native_make_conv(native_maker *m)
 {
-    conv *s = arena_new(m->arena, conv);
+    native_conv *s = arena_new(m->arena, native_conv);
 
     m->op->state = s;
     take_sizes(m, s);
@@ -133,7 +119,7 @@ void native_make_conv(native_maker *m)
 
 void native_make_deconv(native_maker *m)
 {
-    conv *s = arena_new(m->arena, conv);
+    native_conv *s = arena_new(m->arena, native_conv);
 
     m->op->state = s;
     take_sizes(m, s);
@@ -155,8 +141,8 @@ static void take_vector(native_maker *m, const char *name, uint32_t least,
 /* The kernel's sizes are the first dims of the weights, minor first. */
 void native_make_conv_nd(native_maker *m)
 {
-    conv *s = arena_new(m->arena, conv);
-    side *sides[] = {&s->x, &s->y, &s->z};
+    native_conv *s = arena_new(m->arena, native_conv);
+    native_conv_side *sides[] = {&s->x, &s->y, &s->z};
     uint32_t v[4][3] = {{0}, {0}, {1, 1, 1}, {1, 1, 1}};
     const native_tensor *w = native_at(m, 2);
     uint32_t rank = native_at(m, 0)->rank, n = rank > 4 ? 3 : 2;
@@ -188,14 +174,14 @@ void native_make_conv_nd(native_maker *m)
     s->at_k = 1;
     s->at_i = s->taps;
     s->at_o = s->taps * (s->ic / s->groups);
-    native_need_elements(m, 2, s->at_o * s->oc);
+    native_need_elements(m, 2, native_times(s->at_o, s->oc));
     if (native_at(m, 3)->present)
         native_need_elements(m, 3, s->oc);
 }
 
 void native_make_fc(native_maker *m)
 {
-    conv *s = arena_new(m->arena, conv);
+    native_conv *s = arena_new(m->arena, native_conv);
 
     m->op->state = s;
     take_sizes(m, s);
@@ -206,23 +192,13 @@ void native_make_fc(native_maker *m)
     native_need_size(m, 0, NATIVE_D, 1);
     native_need_size(m, 1, NATIVE_D, 1);
     s->taps = (uint64_t)s->x.in * s->y.in;
-    s->at_o = 1;
-    s->at_i = s->oc;
-    s->at_k = (uint64_t)s->oc * s->ic;
-    native_need_elements(m, 2, s->taps * s->ic * s->oc);
-    /* A kernel as large as the plane. */
-    s->groups = 1;
-    s->x.kernel = s->x.in;
-    s->y.kernel = s->y.in;
-    s->z.kernel = 1;
-    s->x.stride = s->y.stride = s->z.stride = 1;
-    s->x.dilation = s->y.dilation = s->z.dilation = 1;
+    native_need_elements(m, 2, native_times(s->taps, (uint64_t)s->ic * s->oc));
 }
 
 /* --- running ------------------------------------------------------------- */
 
 typedef struct {
-    const conv *s;
+    const native_conv *s;
     const float *in, *weights, *biases;
     float *out;
 } job;
@@ -232,7 +208,7 @@ typedef struct {
     uint32_t first, end;
 } span;
 
-static span span_of(const side *s, int64_t at)
+static span span_of(const native_conv_side *s, int64_t at)
 {
     int64_t first = at < 0 ? (-at + s->stride - 1) / s->stride : 0;
     int64_t end = at < s->in ? (s->in - 1 - at) / s->stride + 1 : 0;
@@ -242,8 +218,8 @@ static span span_of(const side *s, int64_t at)
 }
 
 /* A kernel's element over a row. */
-static void add_row(const side *s, const float *in, float w, uint32_t tap,
-                    float *out)
+static void add_row(const native_conv_side *s, const float *in, float w,
+                    uint32_t tap, float *out)
 {
     int64_t at = (int64_t)tap * s->dilation - s->pad;
     span p = span_of(s, at);
@@ -259,8 +235,8 @@ static void add_row(const side *s, const float *in, float w, uint32_t tap,
 }
 
 /* A row of the input, put where a kernel's element leads. */
-static void put_row(const side *s, const float *in, float w, uint32_t tap,
-                    float *out)
+static void put_row(const native_conv_side *s, const float *in, float w,
+                    uint32_t tap, float *out)
 {
     int64_t at = (int64_t)tap - s->pad;
 
@@ -269,8 +245,8 @@ static void put_row(const side *s, const float *in, float w, uint32_t tap,
             out[at] += w * in[x];
 }
 
-static float weight(const conv *s, const float *w, uint32_t z, uint32_t y,
-                    uint32_t x)
+static float weight(const native_conv *s, const float *w, uint32_t z,
+                    uint32_t y, uint32_t x)
 {
     if (s->mirrored) {
         y = s->y.kernel - 1 - y;
@@ -280,7 +256,8 @@ static float weight(const conv *s, const float *w, uint32_t z, uint32_t y,
 }
 
 /* A plane of the input through one kernel onto a plane of the output. */
-static void add_plane(const conv *s, const float *in, const float *w, float *to)
+static void add_plane(const native_conv *s, const float *in, const float *w,
+                      float *to)
 {
     for (uint32_t z = 0; z < s->z.kernel; z++)
         for (uint32_t y = 0; y < s->y.kernel; y++)
@@ -302,7 +279,8 @@ static void add_plane(const conv *s, const float *in, const float *w, float *to)
             }
 }
 
-static void put_plane(const conv *s, const float *in, const float *w, float *to)
+static void put_plane(const native_conv *s, const float *in, const float *w,
+                      float *to)
 {
     for (uint32_t y = 0; y < s->y.kernel; y++)
         for (uint32_t x = 0; x < s->x.kernel; x++) {
@@ -325,7 +303,7 @@ static void put_plane(const conv *s, const float *in, const float *w, float *to)
 static void run_channel(void *arg, uint32_t k)
 {
     const job *g = arg;
-    const conv *s = g->s;
+    const native_conv *s = g->s;
     uint32_t o = k % s->oc, n = k / s->oc, of = s->ic / s->groups;
     uint32_t group = o / (s->oc / s->groups);
     uint64_t plane = (uint64_t)s->x.in * s->y.in * s->z.in;
@@ -343,15 +321,30 @@ static void run_channel(void *arg, uint32_t k)
         out[i] += g->biases[o];
 }
 
+/* A kernel of one element goes over a plane as over one long row. */
+static native_conv in_rows(const native_conv *s)
+{
+    native_conv v = *s;
+    uint64_t n = (uint64_t)s->x.in * s->y.in * s->z.in;
+
+    if (s->taps != 1 || s->x.stride != 1 || s->y.stride != 1 || s->x.pad ||
+        s->y.pad || s->x.in != s->x.out || s->y.in != s->y.out)
+        return v;
+    v.x.in = v.x.out = (uint32_t)n;
+    v.y.in = v.y.out = v.z.in = v.z.out = 1;
+    return v;
+}
+
 void native_run_conv(const native_job *j)
 {
-    const conv *s = j->op->state;
-    job g = {.s = s,
+    native_conv s = in_rows(j->op->state);
+    job g = {.s = &s,
              .in = native_load_planes(j, 0),
              .weights = native_load(j, 2),
              .out = native_room(j, native_of(j, 1)->n)};
 
-    native_each(j, s->n * s->oc, run_channel, &g);
+    if (!native_conv_dense(j, &s, g.in, g.weights, g.out))
+        native_each(j, s.n * s.oc, run_channel, &g);
     native_store_planes(j, 1, g.out);
 }
 
@@ -360,14 +353,42 @@ void native_run_deconv(const native_job *j)
     native_run_conv(j);
 }
 
+/* Outputs of all images; sums are in the order of the weights: by positions,
+ * then by channels. */
+static void run_outputs(void *arg, uint64_t first, uint64_t end)
+{
+    const job *g = arg;
+    const native_conv *s = g->s;
+
+    for (uint32_t n = 0; n < s->n; n++) {
+        const float *in = g->in + n * s->taps * s->ic, *w = g->weights;
+        float *out = g->out + (uint64_t)n * s->oc;
+
+        for (uint64_t k = 0; k < s->taps; k++)
+            for (uint32_t i = 0; i < s->ic; i++, w += s->oc) {
+                float v = in[i * s->taps + k];
+
+                for (uint64_t o = first; o < end; o++)
+                    out[o] += v * w[o];
+            }
+    }
+}
+
 void native_run_fc(const native_job *j)
 {
-    native_run_conv(j);
+    const native_conv *s = j->op->state;
+    job g = {.s = s,
+             .in = native_load_planes(j, 0),
+             .weights = native_load(j, 2),
+             .out = native_room(j, native_of(j, 1)->n)};
+
+    native_ranges(j, s->oc, 256, run_outputs, &g);
+    native_store_planes(j, 1, g.out);
 }
 
 void native_run_conv_nd(const native_job *j)
 {
-    const conv *s = j->op->state;
+    const native_conv *s = j->op->state;
     job g = {.s = s,
              .in = native_load_planes(j, 0),
              .weights = native_load(j, 2),

@@ -15,7 +15,7 @@ enum {
     ARM_SCORES,
     ARM_LOCATIONS,
     ROW = 7,
-    MOST = 1 << 24
+    MOST = 1 << 20 /* products of three stay below 64 bits */
 };
 
 typedef struct {
@@ -210,6 +210,58 @@ static native_box *decode_all(const native_job *j, const inputs *g, uint32_t n,
     return boxes;
 }
 
+/* The best class of each prior but 0, the background; its score. */
+static native_scored best_of(const inputs *g, uint32_t n, uint32_t p)
+{
+    native_scored best = {-1, 0};
+
+    for (uint32_t c = 1; c < g->s->classes; c++) {
+        float score = score_of(g, n, p, c);
+
+        if ((int64_t)c != g->s->background && score > best.score)
+            best = (native_scored){score, c};
+    }
+    return best;
+}
+
+/* Where labels are decreased a prior is of its best class alone, and top_k
+ * counts for all classes together: as MXNet has it, where such networks are
+ * from. [?] So does the vendor's CPU plug-in; of the device nothing is known.
+ */
+static void find_best(const native_job *j, const inputs *g, uint32_t n,
+                      class_found *of_class)
+{
+    const detection *s = g->s;
+    native_scored *all = arena_array(j->arena, native_scored, s->priors);
+    uint32_t *classes = arena_array(j->arena, uint32_t, s->priors), count = 0;
+
+    for (uint32_t p = 0; p < s->priors; p++) {
+        native_scored best = best_of(g, n, p);
+
+        classes[p] = best.index;
+        if (best.index && best.score >= s->least)
+            all[count++] = (native_scored){best.score, p};
+    }
+    native_sort_scored(all, count);
+    count = count < s->top_k ? count : s->top_k;
+    for (uint32_t i = 0; i < count; i++)
+        of_class[classes[all[i].index]].n++;
+    for (uint32_t c = 0; c < s->classes; c++) {
+        of_class[c].found =
+            arena_array(j->arena, native_scored, of_class[c].n + 1);
+        of_class[c].n = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        class_found *to = &of_class[classes[all[i].index]];
+
+        to->found[to->n++] = all[i];
+    }
+    for (uint32_t c = 0; c < s->classes; c++)
+        of_class[c].n =
+            native_suppress(of_class[c].boxes, of_class[c].found, of_class[c].n,
+                            UINT32_MAX, s->overlap, 0);
+}
+
 /* The keep_top_k best of all classes stay. */
 static void keep_best(const native_job *j, const detection *s,
                       class_found *of_class)
@@ -259,8 +311,11 @@ static uint32_t find_image(const native_job *j, const inputs *g, uint32_t n,
         if ((int64_t)c == s->background)
             continue;
         of_class[c].boxes = shared ? shared : decode_all(j, g, n, c);
-        find_class(j, g, n, c, &of_class[c]);
+        if (!s->decreases)
+            find_class(j, g, n, c, &of_class[c]);
     }
+    if (s->decreases)
+        find_best(j, g, n, of_class);
     keep_best(j, s, of_class);
     for (uint32_t c = 0; c < s->classes; c++)
         for (uint32_t i = 0; i < of_class[c].n && row < s->rows; i++) {

@@ -96,8 +96,8 @@ static void read_params(native_maker *m, eltwise *s)
         s->int_most = native_i32(m, "max", INT32_MIN, INT32_MAX);
     } else {
         s->slope = native_f32(m, "the slope");
-        s->least = native_f32(m, "min");
-        s->most = native_f32(m, "max");
+        s->least = native_limit(m, "min");
+        s->most = native_limit(m, "max");
     }
 }
 

@@ -42,7 +42,9 @@ void native_make_lstm(native_maker *m)
     native_need_elements(m, 0, items * s->in);
     native_need_elements(m, 1, states);
     native_need_elements(m, 2, states);
-    native_need_elements(m, 3, (uint64_t)GATES * s->state * (s->in + s->state));
+    native_need_elements(
+        m, 3,
+        native_times((uint64_t)GATES * s->state, (uint64_t)s->in + s->state));
     if (native_at(m, 4)->present)
         native_need_elements(m, 4, (uint64_t)GATES * s->state);
     s->last_only = native_at(m, FIRST_OUTPUT)->n != items * s->state;

@@ -105,12 +105,21 @@ int32_t native_i32(native_maker *m, const char *name, int32_t least,
     return m->st ? 0 : v;
 }
 
-float native_f32(native_maker *m, const char *name)
+float native_limit(native_maker *m, const char *name)
 {
     uint32_t bits = word(m, name);
     float v;
 
     memcpy(&v, &bits, sizeof v);
+    if (!m->st && isnan(v))
+        native_bad(m, "%s is no number", name);
+    return m->st ? 0 : v;
+}
+
+float native_f32(native_maker *m, const char *name)
+{
+    float v = native_limit(m, name);
+
     if (!m->st && !isfinite(v))
         native_bad(m, "%s is %f, expected a number", name, (double)v);
     return m->st ? 0 : v;
@@ -319,6 +328,32 @@ static bool is_static(const blob *b, const blob_desc *d)
                             d->strides_location == BLOB_CONST);
 }
 
+/* Dims of an output that are an output themselves: there is room for those that
+ * its strides and its memory allow. */
+static bool has_room_only(const native_tensor *t)
+{
+    const blob_buffer *f = t->operand.buffer;
+
+    return t->operand.written && f->location == BLOB_OUTPUT &&
+           f->desc.dims_location != BLOB_CONST &&
+           f->desc.strides_location == BLOB_CONST;
+}
+
+static void take_room(native_tensor *t)
+{
+    uint64_t end = blob_type_bytes(t->type);
+
+    for (uint32_t i = 0; i < t->rank && i < BLOB_MAX_DIMS; i++) {
+        bool last = i + 1 == t->rank;
+        uint32_t next =
+            last ? t->operand.buffer->data.bytes : t->strides[i + 1];
+
+        t->dims[i] = t->strides[i] ? next / t->strides[i] : 0;
+        end += t->dims[i] ? (uint64_t)(t->dims[i] - 1) * t->strides[i] : 0;
+    }
+    t->operand.span = end;
+}
+
 static void check_written(native_maker *m, const native_tensor *t)
 {
     uint32_t at = t->operand.buffer->location;
@@ -350,7 +385,7 @@ static void check_tensor(native_maker *m, const native_tensor *t)
         native_bad(
             m, "%s: offset %u, expected whole elements of %" PRIu64 " bytes",
             name, f->offset, least);
-    if (!is_static(m->blob, &f->desc)) {
+    if (!is_static(m->blob, &f->desc) && !has_room_only(t)) {
         native_refuse(m, "%s has dims that are known when it runs", name);
         return;
     }
@@ -400,6 +435,8 @@ static void take_tensor(native_maker *m, native_tensor *t, const blob_buffer *f,
     memcpy(t->strides, d->strides, sizeof t->strides);
     if (!t->present)
         return;
+    if (!is_static(m->blob, d) && has_room_only(t))
+        take_room(t);
     check_tensor(m, t);
     for (uint32_t i = 0; i < t->rank && !m->st; i++)
         t->n *= t->dims[i];

@@ -67,6 +67,7 @@ uint32_t native_u32(native_maker *m, const char *name, uint32_t least,
 int32_t native_i32(native_maker *m, const char *name, int32_t least,
                    int32_t most);
 float native_f32(native_maker *m, const char *name); /* no NaN, no infinity */
+float native_limit(native_maker *m, const char *name); /* may be infinite */
 bool native_flag(native_maker *m, const char *name); /* 0 or not */
 /* All params have been read; checked by native_make behind `make`, too. */
 void native_params_end(native_maker *m);
@@ -172,6 +173,12 @@ static inline float native_exp(float x)
 static inline float native_sigmoid(float x)
 {
     return (float)(1 / (1 + exp(-(double)x)));
+}
+
+/* UINT64_MAX where it does not fit. */
+static inline uint64_t native_times(uint64_t a, uint64_t b)
+{
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
 static inline float native_clamp(float x, float least, float most)

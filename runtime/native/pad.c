@@ -68,7 +68,7 @@ void native_make_pad(native_maker *m)
         if (d >= s->rank && (begin[d] || end[d]))
             native_bad(m, "pad of dim %u, expected %u dims", d, s->rank);
     }
-    s->value = native_f32(m, "the value");
+    s->value = native_limit(m, "the value");
     mode = native_u32(m, "the mode", CONSTANT, SYMMETRIC);
     for (uint32_t d = 0; d < s->rank && !m->st; d++) {
         if ((uint64_t)s->in[d] + begin[d] + end[d] != s->out[d])

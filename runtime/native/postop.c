@@ -200,8 +200,8 @@ void native_make_postop(native_maker *m)
         s->p.a = native_f32(m, "the slope");
         break;
     case CLAMP:
-        s->p.a = native_f32(m, "min");
-        s->p.b = native_f32(m, "max");
+        s->p.a = native_limit(m, "min");
+        s->p.b = native_limit(m, "max");
         break;
     case POWER:
         s->p.a = native_f32(m, "bias");
@@ -240,6 +240,13 @@ static void map(void *arg, uint64_t first, uint64_t end)
     const mapping *g = arg;
     uint16_t bits[GRAIN];
 
+    if (g->s->of == relu) {
+        numbers p = g->s->p;
+
+        for (uint64_t k = first; k < end; k++)
+            g->v[k] = relu(&p, g->v[k]);
+        return;
+    }
     if (g->table)
         native_to_half(g->v + first, bits, end - first);
     for (uint64_t k = first; k < end; k++)

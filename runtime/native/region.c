@@ -106,7 +106,8 @@ void native_make_reorg(native_maker *m)
     if (m->st)
         return;
     in = native_shape_of(native_at(m, 0));
-    if (in.w % *stride || in.h % *stride || in.c % (*stride * *stride))
+    if (in.w % *stride || in.h % *stride ||
+        in.c % ((uint64_t)*stride * *stride))
         native_bad(m, "%u channels of %u by %u with a stride of %u", in.c, in.w,
                    in.h, *stride);
     native_need_size(m, 0, NATIVE_D, 1);

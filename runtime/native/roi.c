@@ -484,7 +484,6 @@ void native_run_roi_features(const native_job *j)
         }
     }
     native_store_planes(j, s->out, out);
-    if (native_of(j, s->out + 1)->operand.written &&
-        s->out + 2 < j->op->n_tensors)
+    if (s->out + 2 < j->op->n_tensors) /* behind it stands the scratch memory */
         native_store(j, s->out + 1, rois);
 }

@@ -15,6 +15,7 @@
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/object.h"
 #include "sim/exec/exec.h"
+#include "tests/support/small_net.h"
 
 static arena *a;
 static const char *top;
@@ -174,6 +175,25 @@ static void traces(void)
         trace_file("trace", forms[k].name, forms[k].format);
         trace_file("copy", forms[k].name, forms[k].format);
     }
+}
+
+/* --- networks ------------------------------------------------------------ */
+
+static void networks(void)
+{
+    const uint8_t *data;
+    size_t n;
+    blob b;
+
+    for (uint32_t batch = 1; batch < 3; batch++) {
+        small_net(a, batch, &b);
+        small_bytes(&b, a, &data, &n);
+        put("network", arena_printf(a, "net%u", batch), data, n);
+        put("blob", arena_printf(a, "net%u", batch), data, n);
+    }
+    small_loop(a, &b);
+    small_bytes(&b, a, &data, &n);
+    put("network", "loop", data, n);
 }
 
 /* --- sticks -------------------------------------------------------------- */
@@ -343,6 +363,7 @@ int main(int argc, char **argv)
     a = arena_create(0);
     kernels();
     traces();
+    networks();
     scripts();
     imports();
     tuned_sizes();

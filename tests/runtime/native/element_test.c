@@ -238,6 +238,7 @@ START_TEST(extremes)
         {26, 3, {0, 1, 2}, 256, INFINITY},
         {6, 1, {0}, -INFINITY, 0},
         {57, 2, {-1, 1}, INFINITY, 1},
+        {57, 2, {-1, INFINITY}, 65504, 65504},
         {23, 1, {0.5}, -INFINITY, -0.5},
         {102, 0, {0}, -0.0009765625, -1},
         {138, 0, {0}, 0.0009765625, 1},
@@ -621,7 +622,9 @@ START_TEST(wrong_records)
     unit_fails(&r, VPU_ERR_PARSE, "hasBias is 1");
     r.words[0] = 0;
     r.words[1] = 0x7fc00000;
-    unit_fails(&r, VPU_ERR_PARSE, "the slope is nan");
+    unit_fails(&r, VPU_ERR_PARSE, "the slope is no number");
+    r.words[1] = 0x7f800000;
+    unit_fails(&r, VPU_ERR_PARSE, "the slope is inf");
     r.words[1] = 0;
     r.s.n_params = 1;
     unit_fails(&r, VPU_ERR_PARSE, "params, which end there");

@@ -242,8 +242,9 @@ START_TEST(fewer_detections)
 {
     static const double two[] = {0, 1,    0.875, 0.5,   0.5,   1,     0.9375, 0,
                                  1, 0.75, 0.125, 0.125, 0.375, 0.375, -1};
-    static const double one_each[] = {0,     0,      0.875, 0.5,   0.5,
-                                      1,     0.9375, 0,     1,     0.5,
+    static const double one[] = {0, 0, 0.875, 0.5, 0.5, 1, 0.9375, -1};
+    static const double one_each[] = {0,     1,      0.875, 0.5,   0.5,
+                                      1,     0.9375, 0,     2,     0.5,
                                       0.125, 0.125,  0.375, 0.375, -1};
     double want[35] = {0};
     ssd p = plain;
@@ -255,7 +256,19 @@ START_TEST(fewer_detections)
     memcpy(want, one_each, sizeof one_each);
     p = plain;
     p.top_k = 1;
+    start_ssd(&p);
+    run_ssd(&p, want);
+    /* With labels that are one less, of all classes together. */
+    memset(want, 0, sizeof want);
+    memcpy(want, one, sizeof one);
     p.decreases = 1;
+    start_ssd(&p);
+    run_ssd(&p, want);
+    /* And each prior is of one class. */
+    memset(want, 0, sizeof want);
+    memcpy(want, two, sizeof two);
+    want[1] = want[8] = 0;
+    p.top_k = 99;
     start_ssd(&p);
     run_ssd(&p, want);
     /* As many as the memory has. */

@@ -617,18 +617,34 @@ END_TEST
 
 START_TEST(non_zero)
 {
-    unit_start(&r, 122, true);
-    unit_in(&r, BLOB_F16, 0x43, 3, 2);
-    unit_out(&r, BLOB_S32, 0x43, 6, 2);
-    unit_out(&r, BLOB_S32, 3, 2);
-    unit_ints(&r, 0, 6, 0, 4, 0, -1, 0, 7);
-    unit_run(&r);
-    ck_assert_double_eq(r.v[2][0], 3);
-    ck_assert_double_eq(r.v[2][1], 2);
-    for (uint32_t k = 0; k < 3; k++) {
-        ck_assert_double_eq(r.v[1][k], k > 0);
-        ck_assert_double_eq(r.v[1][6 + k], k == 0 ? 1 : k == 1 ? 0 : 2);
+    for (uint32_t dynamic = 0; dynamic < 2; dynamic++) {
+        unit_start(&r, 122, !dynamic);
+        unit_in(&r, BLOB_F16, 0x43, 3, 2);
+        unit_out(&r, BLOB_S32, 0x43, 6, 2);
+        unit_out(&r, BLOB_S32, 3, 2);
+        if (dynamic)
+            unit_dynamic(&r, 1);
+        unit_ints(&r, 0, 6, 0, 4, 0, -1, 0, 7);
+        unit_run(&r);
+        ck_assert_double_eq(r.v[2][0], 3);
+        ck_assert_double_eq(r.v[2][1], 2);
+        for (uint32_t k = 0; k < 3; k++) {
+            ck_assert_double_eq(r.v[1][k], k > 0);
+            ck_assert_double_eq(r.v[1][6 + k], k == 0 ? 1 : k == 1 ? 0 : 2);
+        }
+        unit_end(&r);
     }
+}
+END_TEST
+
+/* Dims of an input that are known when it runs. */
+START_TEST(dynamic_inputs)
+{
+    unit_start(&r, 102, false);
+    unit_in(&r, BLOB_F16, 3, 4);
+    unit_out(&r, BLOB_F16, 3, 4);
+    r.buffers[0].desc.dims_location = BLOB_OUTPUT;
+    unit_fails(&r, VPU_ERR_UNSUPPORTED, "known when it runs");
     unit_end(&r);
 }
 END_TEST
@@ -859,6 +875,7 @@ int main(void)
     tcase_add_test(t, top_extremes);
     tcase_add_test(t, one_hot);
     tcase_add_test(t, non_zero);
+    tcase_add_test(t, dynamic_inputs);
     tcase_add_test(t, shapes);
     tcase_add_loop_test(t, reductions, 0, 5);
     tcase_add_test(t, wrong_indices);

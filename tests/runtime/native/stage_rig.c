@@ -95,6 +95,18 @@ ADD(unit_in, BLOB_INPUT)
 ADD(unit_out, BLOB_BSS)
 ADD(unit_constant, BLOB_CONST)
 
+void unit_dynamic(stage_rig *r, uint32_t t)
+{
+    blob_buffer *f = &r->buffers[t];
+    uint32_t last = f->desc.rank - 1;
+
+    f->data.bytes = f->desc.dims[last] * f->desc.strides[last];
+    f->desc.dims_location = BLOB_OUTPUT;
+    f->location = BLOB_OUTPUT;
+    f->offset = r->places[BLOB_OUTPUT] += BEHIND;
+    r->places[BLOB_OUTPUT] += f->data.bytes;
+}
+
 uint32_t unit_absent(stage_rig *r)
 {
     uint32_t t = r->s.n_buffers++;
@@ -215,7 +227,13 @@ typedef struct {
     uint8_t *bytes[BLOB_N_LOCATIONS];
 } areas;
 
-static void make_areas(stage_rig *r, areas *m)
+static bool is_out(const blob_buffer *f)
+{
+    return f->location == BLOB_BSS || f->location == BLOB_OUTPUT;
+}
+
+/* Constants alone, or inputs, too. */
+static void make_areas(stage_rig *r, areas *m, bool all)
 {
     for (uint32_t i = 0; i < BLOB_N_LOCATIONS; i++) {
         m->bytes[i] = malloc(r->places[i] + BEHIND);
@@ -224,7 +242,9 @@ static void make_areas(stage_rig *r, areas *m)
     for (uint32_t t = 0; t < r->s.n_buffers; t++) {
         const blob_buffer *f = &r->buffers[t];
 
-        for (uint64_t i = 0; f->location != BLOB_BSS && i < r->n[t]; i++)
+        if (is_out(f) || (!all && f->location != BLOB_CONST))
+            continue;
+        for (uint64_t i = 0; i < r->n[t]; i++)
             put(f->desc.type, r->v[t][i],
                 m->bytes[f->location] + f->offset + byte_of(&f->desc, i));
     }
@@ -239,13 +259,18 @@ static void free_areas(areas *m)
 /* The blob, with constants as they are in m. */
 static void finish_blob(stage_rig *r, areas *m, blob_io *io)
 {
-    *io = (blob_io){.desc = {.type = BLOB_U8,
-                             .order = 3,
-                             .rank = 1,
-                             .dims = {r->places[BLOB_INPUT] + BEHIND},
-                             .strides = {1}}};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t n = r->places[i ? BLOB_OUTPUT : BLOB_INPUT] + BEHIND;
+
+        io[i] = (blob_io){.desc = {.type = BLOB_U8,
+                                   .order = 3,
+                                   .rank = 1,
+                                   .dims = {n},
+                                   .strides = {1}}};
+    }
     r->b.inputs = io;
-    r->b.n_inputs = 1;
+    r->b.outputs = io + 1;
+    r->b.n_inputs = r->b.n_outputs = 1;
     r->b.bss_size = r->places[BLOB_BSS] + BEHIND;
     r->b.constants = m->bytes[BLOB_CONST];
     r->b.n_constants = r->places[BLOB_CONST] + BEHIND;
@@ -283,16 +308,18 @@ static void read_outputs(stage_rig *r, areas *m)
         const blob_buffer *f = &r->buffers[t];
         uint32_t bytes = blob_type_bytes(f->desc.type);
 
-        for (uint64_t i = 0; f->location == BLOB_BSS && i < r->n[t]; i++) {
-            uint8_t *p = m->bytes[BLOB_BSS] + f->offset + byte_of(&f->desc, i);
+        for (uint64_t i = 0; is_out(f) && i < r->n[t]; i++) {
+            uint8_t *p =
+                m->bytes[f->location] + f->offset + byte_of(&f->desc, i);
 
             r->v[t][i] = get(f->desc.type, p);
             memset(p, FILL, bytes);
         }
     }
-    for (uint32_t i = 0; i < r->places[BLOB_BSS] + BEHIND; i++)
-        if (m->bytes[BLOB_BSS][i] != FILL)
-            ck_abort_msg("byte %u is written", i);
+    for (uint32_t l = BLOB_OUTPUT; l <= BLOB_BSS; l++)
+        for (uint32_t i = 0; l != BLOB_CONST && i < r->places[l] + BEHIND; i++)
+            if (m->bytes[l][i] != FILL)
+                ck_abort_msg("byte %u is written", i);
 }
 
 /* --- damaged records ----------------------------------------------------- */
@@ -362,15 +389,15 @@ static void shake(stage_rig *r)
         vpu_error err = {0};
         native_op *op;
         areas m;
-        blob_io io;
+        blob_io io[2];
 
         s.params = words;
         s.buffers = buffers;
         damage(r, &s, words, buffers);
         if (k & 1)
             damage(r, &s, words, buffers);
-        make_areas(r, &m);
-        finish_blob(r, &m, &io);
+        make_areas(r, &m, true);
+        finish_blob(r, &m, io);
         if (k & 2)
             random_bytes(r, &m);
         if (!native_make(&r->b, &s, a, &op, &err))
@@ -385,12 +412,12 @@ static void shake(stage_rig *r)
 void unit_run(stage_rig *r)
 {
     areas one, other;
-    blob_io io;
+    blob_io io[2];
     native_op *op;
 
-    make_areas(r, &one);
-    make_areas(r, &other);
-    finish_blob(r, &one, &io);
+    make_areas(r, &one, true);
+    make_areas(r, &other, true);
+    finish_blob(r, &one, io);
     if (native_make(&r->b, &r->s, r->a, &op, &r->err))
         ck_abort_msg("%s", r->err.msg);
     run_on(op, &one, false);
@@ -407,11 +434,11 @@ void unit_run(stage_rig *r)
 void unit_fails(stage_rig *r, vpu_status st, const char *text)
 {
     areas m;
-    blob_io io;
+    blob_io io[2];
     native_op *op;
 
-    make_areas(r, &m);
-    finish_blob(r, &m, &io);
+    make_areas(r, &m, false);
+    finish_blob(r, &m, io);
     ck_assert_int_eq(native_make(&r->b, &r->s, r->a, &op, &r->err), st);
     if (!strstr(r->err.msg, text))
         ck_abort_msg("\"%s\" has no \"%s\"", r->err.msg, text);

@@ -39,6 +39,9 @@ uint32_t unit_in(stage_rig *r, uint32_t type, uint32_t order, ...);
 uint32_t unit_out(stage_rig *r, uint32_t type, uint32_t order, ...);
 uint32_t unit_constant(stage_rig *r, uint32_t type, uint32_t order, ...);
 uint32_t unit_absent(stage_rig *r);
+/* That output, which has been added without gaps, gets its dims when it runs:
+ * the record has its strides alone. */
+void unit_dynamic(stage_rig *r, uint32_t t);
 
 /* Values between the two, rounded to the tensor's type; of integers, whole
  * ones. */

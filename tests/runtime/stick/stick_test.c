@@ -398,6 +398,73 @@ START_TEST(pings_without_acks_end_the_session)
 }
 END_TEST
 
+/* A host that pings once and then no more, as one that was killed; and one that
+ * goes on. */
+START_TEST(a_host_that_stops_its_pings_is_forgotten)
+{
+    struct timespec pause = {1, 0};
+    mvnc_config c = hasty;
+    double start;
+    rig_stick r;
+    mvnc *m;
+
+    c.ping_ms = 600000;
+    rig_stick_prepare(&r, c.layout, NULL);
+    r.config.watchdog_s = 0.4;
+    rig_stick_run(&r);
+    OK(mvnc_open(r.host_end, &c, &m, &err));
+    start = clock_seconds();
+    pthread_join(r.thread, NULL);
+    r.thread = pthread_self(); /* it has ended */
+    ck_assert_int_eq(r.how, STICK_RESET);
+    ck_assert(clock_seconds() - start < 5);
+    mvnc_close(m, NULL);
+    transport_close(r.host_end);
+    transport_close(r.device_end);
+
+    c.ping_ms = 50;
+    rig_stick_prepare(&r, c.layout, NULL);
+    r.config.watchdog_s = 0.4;
+    rig_stick_run(&r);
+    OK(mvnc_open(r.host_end, &c, &m, &err));
+    nanosleep(&pause, NULL);
+    OK(mvnc_close(m, &err));
+    rig_stick_end(&r);
+    ck_assert_int_eq(r.how, STICK_RESET);
+}
+END_TEST
+
+static void send_request(transport *t, xlink_event event, uint32_t id)
+{
+    const xlink_header h = {.event = event, .id = id, .flags = XLINK_FLAG_ACK};
+    uint8_t wire[256];
+    size_t sent;
+
+    OK(xlink_encode(XLINK_LAYOUT_B, &h, wire, sizeof wire, &err));
+    OK(transport_write(t, wire, xlink_header_size(XLINK_LAYOUT_B), &sent, 5000,
+                       &err));
+}
+
+/* RESET of a host that reads nothing any more: the reboot does not wait for
+ * it. */
+START_TEST(a_reset_does_not_wait_for_readers)
+{
+    double start;
+    rig_stick r;
+
+    rig_stick_start(&r, XLINK_LAYOUT_B, NULL);
+    for (uint32_t i = 0; i < 400; i++) /* more answers than the link holds */
+        send_request(r.host_end, XLINK_PING, 10 + i);
+    send_request(r.host_end, XLINK_RESET, 30000);
+    start = clock_seconds();
+    pthread_join(r.thread, NULL);
+    ck_assert(clock_seconds() - start < 5);
+    ck_assert_int_eq(r.how, STICK_RESET);
+    transport_close(r.host_end);
+    transport_close(r.device_end);
+}
+END_TEST
+
 /* Unplugged at any byte. */
 START_TEST(vanishing_anywhere)
 {
@@ -518,7 +585,7 @@ START_TEST(stages_it_does_not_run)
     rig_stick r;
     mvnc *m;
 
-    ((blob_stage *)net.stages)[1].type = 61; /* GRN */
+    ((blob_stage *)net.stages)[1].type = 69; /* MTCNN */
     str_free(&bytes);
     OK(blob_build(&net, &bytes, &err));
     rig_stick_start(&r, XLINK_LAYOUT_A, NULL);
@@ -608,6 +675,8 @@ int main(void)
     tcase_add_test(t, several_on_their_way);
     tcase_add_loop_test(t, every_fault, 0, N_FAULTS * XLINK_N_LAYOUTS);
     tcase_add_test(t, pings_without_acks_end_the_session);
+    tcase_add_test(t, a_host_that_stops_its_pings_is_forgotten);
+    tcase_add_test(t, a_reset_does_not_wait_for_readers);
     tcase_add_loop_test(t, vanishing_anywhere, 0, XLINK_N_LAYOUTS);
     tcase_add_test(t, a_wait_can_be_interrupted);
     tcase_add_test(t, hostile_blobs);

@@ -1,0 +1,156 @@
+/* The time of stages of networks, by hand. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "sim/machine/stage.h"
+
+static arena *a;
+static mach_desc d;
+static mach_profile p;
+
+static void setup(void)
+{
+    vpu_error err = {0};
+
+    a = arena_create(0);
+    ck_assert_int_eq(mach_desc_load(NULL, a, &d, &err), VPU_OK);
+}
+
+static void teardown(void)
+{
+    arena_destroy(a);
+}
+
+static uint64_t cycles_of(const mach_work *works, uint32_t n)
+{
+    vpu_error err = {0};
+
+    ck_assert_msg(!mach_stage_run(&d, works, n, 0, NULL, &p, &err), "%s",
+                  err.msg);
+    return p.cycles;
+}
+
+static uint64_t seconds(double s)
+{
+    return (uint64_t)(s * (double)d.clk_mhz * 1e6 + 0.5);
+}
+
+START_TEST(descriptors_follow_each_other)
+{
+    const mach_descriptor list[] = {{1000, 0, 0}, {500, 0, 0}};
+    const mach_work w = {
+        .unit = MACH_WORK_NCE, .descriptors = list, .n_descriptors = 2};
+
+    ck_assert_uint_eq(cycles_of(&w, 1),
+                      d.native_stage + 2 * d.nce_descriptor + 1500);
+    ck_assert_uint_eq(p.nce_cycles, 1500);
+    ck_assert_uint_eq(p.nce_descriptors, 2);
+}
+END_TEST
+
+START_TEST(weights_come_at_their_rate)
+{
+    const mach_descriptor list[] = {{1000, 131072, 0}};
+    const mach_work w = {
+        .unit = MACH_WORK_NCE, .descriptors = list, .n_descriptors = 1};
+    uint64_t expected = d.native_stage + d.nce_descriptor + 1000 +
+                        seconds(131072 / (d.nce_weight_bw * 1e9));
+
+    ck_assert_uint_ge(cycles_of(&w, 1) + 2, expected);
+    ck_assert_uint_le(p.cycles, expected + 2);
+    ck_assert_uint_eq(p.ddr_bytes, 131072);
+}
+END_TEST
+
+/* Data in DDR are moved while the array computes: the slower of both counts. */
+START_TEST(data_in_ddr_are_moved_meanwhile)
+{
+    const mach_descriptor few[] = {{100000, 0, 1000}},
+                          many[] = {{1000, 0, 7500000}};
+    mach_work w = {
+        .unit = MACH_WORK_NCE, .descriptors = few, .n_descriptors = 1};
+    uint64_t fixed = d.native_stage + d.nce_descriptor;
+
+    ck_assert_uint_eq(cycles_of(&w, 1), fixed + 100000);
+    w.descriptors = many;
+    ck_assert_uint_ge(cycles_of(&w, 1) + 10,
+                      fixed + seconds(7.5e6 / (d.ddr_eff_bw * 1e9)));
+    ck_assert_uint_le(p.cycles,
+                      fixed + 10 + seconds(7.5e6 / (d.ddr_eff_bw * 1e9)));
+}
+END_TEST
+
+START_TEST(shaves_share_their_work)
+{
+    mach_work w = {.unit = MACH_WORK_SHAVE, .n_shaves = 1, .issue = 70000};
+
+    ck_assert_uint_eq(cycles_of(&w, 1), d.native_stage + 70000);
+    w.n_shaves = 7;
+    ck_assert_uint_eq(cycles_of(&w, 1), d.native_stage + 10000);
+    ck_assert_uint_eq(p.by_cause[6][MACH_CAUSE_ISSUE], 10000);
+    ck_assert_uint_eq(p.by_cause[7][MACH_CAUSE_ISSUE], 0);
+}
+END_TEST
+
+/* What is injected takes no time of its own unless it is the longer one, or
+ * both want the DDR. */
+START_TEST(an_injected_stage_is_beside)
+{
+    const mach_descriptor list[] = {{50000, 0, 0}},
+                          loads[] = {{1000, 0, 7500000}};
+    mach_work w[2] = {
+        {.unit = MACH_WORK_NCE, .descriptors = list, .n_descriptors = 1},
+        {.unit = MACH_WORK_SHAVE, .n_shaves = 2, .issue = 20000}};
+    uint64_t alone = cycles_of(w, 1), both;
+
+    ck_assert_uint_eq(cycles_of(w, 2), alone);
+    w[1].issue = 400000;
+    ck_assert_uint_eq(cycles_of(w, 2), d.native_stage + 200000);
+    w[0].descriptors = loads;
+    w[1] = (mach_work){.unit = MACH_WORK_COPY,
+                       .bytes = 7500000,
+                       .lines = 1,
+                       .ddr_in = 7500000};
+    alone = cycles_of(w, 1);
+    both = cycles_of(w, 2);
+    ck_assert_uint_gt(both, alone + alone / 2);
+}
+END_TEST
+
+START_TEST(shaves_that_there_are_not)
+{
+    const mach_work w = {.unit = MACH_WORK_SHAVE, .n_shaves = 17, .issue = 1};
+    const mach_work many[3] = {w, w, w};
+    vpu_error err = {0};
+
+    ck_assert_int_eq(mach_stage_run(&d, &w, 1, 0, NULL, &p, &err),
+                     VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.msg, "1 to 16 SHAVEs, not 17"));
+    ck_assert_int_eq(mach_stage_run(&d, many, 3, 0, NULL, &p, &err),
+                     VPU_ERR_INVALID);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("stages of networks");
+    TCase *t = tcase_create("stage");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, descriptors_follow_each_other);
+    tcase_add_test(t, weights_come_at_their_rate);
+    tcase_add_test(t, data_in_ddr_are_moved_meanwhile);
+    tcase_add_test(t, shaves_share_their_work);
+    tcase_add_test(t, an_injected_stage_is_beside);
+    tcase_add_test(t, shaves_that_there_are_not);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
