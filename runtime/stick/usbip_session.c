@@ -45,6 +45,9 @@ typedef struct {
     urb *first, **last;
 } urb_queue;
 
+/* Of the ROM: the longest stream that may be a question, the longest answer. */
+enum { MAX_ASKED = 4096, MAX_ANSWER = 64 };
+
 struct usbip_session {
     transport base;
     int fd;
@@ -62,7 +65,8 @@ struct usbip_session {
     const uint8_t *message; /* being written by the stick; NULL = none */
     size_t message_n, message_at;
     str firmware;
-    int64_t last_firmware; /* when, in ms */
+    int64_t last_firmware;      /* when, in ms */
+    uint8_t answer[MAX_ANSWER]; /* of the ROM */
 };
 
 static void queue_init(urb_queue *q)
@@ -426,6 +430,40 @@ static void control(usbip_session *s, const usbip_request *r)
               answer, r->in ? (size_t)n : 0);
 }
 
+static uint8_t nibble(char c)
+{
+    return (uint8_t)(c >= '0' && c <= '9'   ? c - '0'
+                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                            : 0);
+}
+
+/* A short stream of commands that ends with one that reads memory and starts
+ * nothing: how hosts ask an unbooted stick for its serial number [S]. What else
+ * there may be in its memory is not known: it is 0. With the lock. */
+static void answer_reads(usbip_session *s)
+{
+    const char *serial = s->g->serial ? s->g->serial : "";
+    firmware_info info;
+
+    if (s->firmware.n > MAX_ASKED || s->message ||
+        firmware_scan((uint8_t *)s->firmware.data, s->firmware.n, &info,
+                      NULL) ||
+        info.complete || info.end != s->firmware.n || !info.reads ||
+        info.reads > MAX_ANSWER)
+        return;
+    memset(s->answer, 0, sizeof s->answer);
+    for (size_t i = 0; i < info.reads && serial[2 * i] && serial[2 * i + 1];
+         i++)
+        s->answer[i] =
+            (uint8_t)(nibble(serial[2 * i]) << 4 | nibble(serial[2 * i + 1]));
+    s->message = s->answer;
+    s->message_n = info.reads;
+    s->message_at = 0;
+    s->firmware.n = 0; /* the ROM waits for the next stream */
+    pump_in(s);
+}
+
 /* Firmware, which the ROM takes as fast as it comes, but not what follows it.
  * With the lock. */
 static void collect(usbip_session *s, urb *u)
@@ -436,6 +474,7 @@ static void collect(usbip_session *s, urb *u)
     s->last_firmware = clock_ms();
     u->at = u->length;
     complete(s, &s->out, u, 0);
+    answer_reads(s);
 }
 
 static bool on_submit(usbip_session *s, const usbip_request *r)

@@ -117,6 +117,10 @@ vpu_status firmware_scan(const uint8_t *data, size_t n, firmware_info *out,
             out->execute_at = at;
             out->entry = get32(data + at + 1);
         }
+        if (data[at] == CMD_READ)
+            out->reads = get16(data + at + 5);
+        else if (data[at] != CMD_NOP)
+            out->reads = 0;
         out->n_commands++;
         at += bytes;
         out->end = at;

@@ -22,6 +22,8 @@ typedef struct {
     size_t execute_at;   /* of the last command, once complete */
     size_t last_call_at; /* of the last call, 0 = none yet */
     uint32_t last_call;  /* its address */
+    size_t reads;        /* the last whole command but for padding asks for so
+                            many bytes of memory; 0 = it is another one */
 } firmware_info;
 
 /* Follow the commands of the first n bytes, which may be the beginning of a

@@ -248,6 +248,30 @@ START_TEST(firmware_boots_once_it_is_whole)
 }
 END_TEST
 
+/* Writes, a call and a read of nine bytes, as hosts ask for the serial number;
+ * then the firmware, and the stick boots. */
+START_TEST(the_rom_tells_its_serial_number)
+{
+    static const uint8_t question[] = {
+        'M',  'A',  '2', 'x', 0x9a, 0,    0x10, 0,    0x70, 1,    0, 0, 0,
+        0xba, 0x20, 0,   0,   0x70, 0x84, 0,    0x30, 0,    0x70, 9, 0, 0};
+    static const uint8_t serial[9] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd};
+
+    start(false);
+    submit(1, 1, false, 0, 10, NULL, question);
+    expect(false, 1, 0, 10);
+    submit(2, 1, true, 0, 64, NULL, NULL);
+    submit(3, 1, false, 0, sizeof question - 10, NULL, question + 10);
+    expect(false, 3, 0, sizeof question - 10);
+    expect(true, 2, 0, 9);
+    ck_assert_mem_eq(reply_data, serial, 9);
+    submit(4, 1, false, 0, sizeof firmware, NULL, firmware);
+    expect(false, 4, 0, sizeof firmware);
+    ck_assert_int_eq(finish(), USBIP_BOOTED);
+    ck_assert_uint_eq(usbip_session_firmware(session, NULL), sizeof firmware);
+}
+END_TEST
+
 START_TEST(unplugged_while_it_boots)
 {
     faults.boot_unplug = 8;
@@ -812,6 +836,7 @@ int main(void)
     tcase_add_test(t, booted_descriptors);
     tcase_add_loop_test(t, any_control_request, 0, 2);
     tcase_add_loop_test(t, firmware_boots_once_it_is_whole, 1, 19);
+    tcase_add_test(t, the_rom_tells_its_serial_number);
     tcase_add_test(t, unplugged_while_it_boots);
     tcase_add_test(t, firmware_that_does_not_start);
     tcase_add_loop_test(t, transfers_to_the_host, 0, 6);
