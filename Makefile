@@ -168,6 +168,10 @@ $(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) runtime
 	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
 	@ln -sf $(@F) $(@D)/libvpusim.so
 $(OBJ): private ALL_CFLAGS += $(LAYER_CFLAGS)
+# Loops over tensors: -O2 leaves those of unknown length as they are.
+ifeq ($(CONF),release)
+$(filter $(OUT)/runtime/native/%,$(OBJ)): private ALL_CFLAGS += -O3
+endif
 $(OUT)/%.o: %.c $(OUT)/flags | $(GENC)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -191,9 +195,12 @@ $(TESTS): %: %.o $(TESTLIB) $(OUT)/libvpu.a
 $(TESTS:=.o): private ALL_CFLAGS += -Wno-pedantic
 $(DEMO): %: %.o $(OUT)/tests/kernels/ref.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# Never with a sanitizer, which would have to come first.
 $(PRELOAD): %.so: %.o
-	$(call say,LD)$(CC) -shared -o $@ $^ $(filter-out -rdynamic,$(ALL_LDFLAGS)) -lpthread
+	$(call say,LD)$(CC) -shared -o $@ $^ $(LDFLAGS) -lpthread
+$(PRELOAD:.so=.o): private OPT.$(CONF) := -O2 -g
 $(PRELOAD:.so=.o): private ALL_CFLAGS += -fPIC -Wno-pedantic
+$(OUT)/tests/usb/preload_test: | $(PRELOAD)
 $(POOLS): %: %.o $(OUT)/tests/runtime/pool/networks.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c %/library.c,\
