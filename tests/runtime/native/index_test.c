@@ -847,6 +847,8 @@ START_TEST(wrong_indices)
     unit_fails(&r, VPU_ERR_PARSE, "axis -1 of 2 dims");
     unit_set(&r, 2, 0, 0);
     unit_fails(&r, VPU_ERR_PARSE, "4 elements, expected 3");
+    r.buffers[1].desc.type = BLOB_U8;
+    unit_fails(&r, VPU_ERR_UNSUPPORTED, "out0 is of type U8");
     unit_end(&r);
 }
 END_TEST
