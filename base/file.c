@@ -110,6 +110,20 @@ vpu_status file_in_read(const file_in *f, uint64_t at, void *out, size_t n,
                            f->path, got, n);
 }
 
+size_t file_peek(const char *path, void *out, size_t n)
+{
+    vpu_error why;
+    file_in f;
+
+    if (file_in_open(&f, path, UINT64_MAX, &why))
+        return 0;
+    n = f.bytes < n ? (size_t)f.bytes : n;
+    if (file_in_read(&f, 0, out, n, &why))
+        n = 0;
+    file_in_close(&f);
+    return n;
+}
+
 vpu_status file_in_all(const file_in *f, arena *a, char **data, size_t *n_bytes,
                        vpu_error *err)
 {

@@ -44,6 +44,10 @@ vpu_status file_in_all(const file_in *f, arena *a, char **data, size_t *n_bytes,
                        vpu_error *err);
 void file_in_close(file_in *f);
 
+/* The first bytes of a regular file, n at most: how many there are. 0 for
+ * everything else, which is not waited for. */
+size_t file_peek(const char *path, void *out, size_t n);
+
 /* For what is read from its beginning to its end: a regular file, or a pipe,
  * terminal or device the process was started with (/dev/stdin, /dev/fd/N).
  * VPU_ERR_IO: something else, a FIFO by name for one, or cannot be opened. */

@@ -1,7 +1,6 @@
 /* Binding files, blobs and networks. */
 #include "runtime/import/layer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -13,14 +12,11 @@ enum { LOOK = 65536 };
 
 bool import_is_blob(const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    char *start = f ? malloc(LOOK) : NULL;
-    size_t n = start ? fread(start, 1, LOOK, f) : 0, at;
+    char *start = malloc(LOOK);
+    size_t n = start ? file_peek(path, start, LOOK) : 0, at;
     bool is = n && blob_find(start, n, &at);
 
     free(start);
-    if (f)
-        fclose(f);
     return is;
 }
 

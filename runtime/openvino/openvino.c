@@ -2,7 +2,6 @@
 #include "runtime/openvino/openvino.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -19,12 +18,9 @@ enum { LOOK = 4096 };
 bool openvino_is_network(const char *path)
 {
     char start[LOOK + 1];
-    FILE *f = fopen(path, "rb");
-    size_t n = f ? fread(start, 1, LOOK, f) : 0;
+    size_t n = file_peek(path, start, LOOK);
     const char *p = start;
 
-    if (f)
-        fclose(f);
     start[n] = 0;
     if (strlen(start) != n)
         return false;
