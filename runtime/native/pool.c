@@ -4,6 +4,7 @@
 enum {
     MAX_POOL = 1,
     AVG_POOL = 2,
+    GLOBAL_AVG_POOL = 59, /* of 2020; its form is that of the others [I] */
     GLOBAL_MAX_POOL = 60,
     MOST = 65536, /* of a kernel, a stride, a pad */
     ROW_GRAIN = 4096
@@ -85,7 +86,7 @@ void native_make_pool(native_maker *m)
     s->x.pad = native_u32(m, "the pad on the left", 0, MOST);
     s->y.pad = native_u32(m, "the pad on the top", 0, MOST);
     s->skips_pads = native_flag(m, "excludePad");
-    s->average = m->op->type == AVG_POOL;
+    s->average = m->op->type == AVG_POOL || m->op->type == GLOBAL_AVG_POOL;
     s->x.pad_end = s->x.pad;
     s->y.pad_end = s->y.pad;
     take_sizes(m, s);

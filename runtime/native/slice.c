@@ -93,6 +93,22 @@ void native_run_concat(const native_job *j)
     native_store_cells(j, last, to);
 }
 
+/* --- HwFcRelayout -------------------------------------------------------- */
+
+void native_make_flat(native_maker *m)
+{
+    native_need_planes(m, 0);
+    need_one_type(m, 0, 1);
+    native_need_type(m, 0, NATIVE_TYPE(BLOB_F16));
+    if (!m->st)
+        native_need_elements(m, 1, native_at(m, 0)->n);
+}
+
+void native_run_flat(const native_job *j)
+{
+    native_store(j, 1, native_load_planes(j, 0));
+}
+
 /* --- StridedSlice -------------------------------------------------------- */
 
 enum { BEGIN = 1, END, STEPS, SLICED };

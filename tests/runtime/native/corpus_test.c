@@ -193,29 +193,29 @@ static bool has_row(const double *row, uint64_t n, const double *all,
     return false;
 }
 
-static bool has_rows(const tensor *want, const double *got, double limit)
+/* The share of them. */
+static double has_rows(const tensor *want, const double *got, double limit)
 {
     uint64_t n = want->desc.dims[want->desc.rank - 1];
     uint64_t rows = tensor_elements(&want->desc) / n;
-    bool all = true;
+    uint64_t found = 0;
 
-    for (uint64_t k = 0; k < rows && all; k++) {
+    for (uint64_t k = 0; k < rows; k++) {
         double row[16];
 
         for (uint64_t i = 0; i < n && i < 16; i++)
             row[i] = (double)((float *)want->data)[k * n + i];
-        all = has_row(row, n < 16 ? n : 16, got, rows, limit);
+        found += has_row(row, n < 16 ? n : 16, got, rows, limit);
     }
-    return all;
+    return (double)found / (double)rows;
 }
 
 /* What is known to be another's fault, by the names of cases. */
 static bool is_known(const char *name)
 {
     static const char *const names[] = {
-        "conv1x16",                /* the compiler adds biases to both halves */
-        "deconv3-s2-p1-g4",        /* and mixes the weights of groups up */
-        "deconv3-s2-p1-g4-sw",     /* likewise */
+        "deconv3-s2-p1-g4",    /* the compiler mixes the weights of groups up */
+        "deconv3-s2-p1-g4-sw", /* likewise */
         "interp1-linear-plain",    /* writes what half_pixel has */
         "interp1-nearest-corners", /* likewise */
         "loop",                    /* loops are not of stages alone */
@@ -259,12 +259,13 @@ static void compare(run *r, uint32_t o)
     for (uint64_t i = 0; i < n; i++)
         add_value(&s, kind, limit, value_at(io->desc.type, got + i * bytes),
                   (double)((float *)t.data)[i], i);
-    if (!strcmp(kind, "boxes")) {
-        double *all = arena_array(r->a, double, n);
+    if (!strcmp(kind, "boxes") || !strcmp(kind, "most")) {
+        double *all = arena_array(r->a, double, n), share;
 
         for (uint64_t i = 0; i < n; i++)
             all[i] = value_at(io->desc.type, got + i * bytes);
-        s.beyond = has_rows(&t, all, limit) ? 0 : INFINITY;
+        share = has_rows(&t, all, limit);
+        s.beyond = share >= (*kind == 'b' ? 1 : 0.9) ? 0 : INFINITY;
     }
     cosine = s.dot / sqrt(s.got * s.want);
     memcpy(old, r->note, WORDS);

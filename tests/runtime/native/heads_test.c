@@ -211,8 +211,8 @@ static void start_ssd(const ssd *p)
 }
 
 /* Scores of the three classes, prior by prior. */
-static const double scores[] = {0.125, 0.75, 0.5,   0.5,   0.625,
-                                0.375, 0.5,  0.875, 0.1875};
+static const double scores[] = {0.125, 0.75, 0.5,   0.5, 0.625,
+                                0.375, 0.5,  0.875, 0.25};
 
 static void run_ssd(const ssd *p, const double *want)
 {
@@ -605,7 +605,8 @@ START_TEST(repacked_regions)
 }
 END_TEST
 
-/* Levels of constant planes show which one a region was taken from. */
+/* Planes with a slope of their own show which one a region was taken from, and
+ * where. */
 START_TEST(pyramid)
 {
     static const double rois[][4] = {{0, 0, 224, 224}, {0, 0, 223, 223},
@@ -632,10 +633,17 @@ START_TEST(pyramid)
         set_all(0, rois[0]);
         for (uint32_t l = 0; l < 3; l++)
             for (uint64_t i = 0; i < r.n[1 + l]; i++)
-                unit_set(&r, 1 + l, i, l + 1);
+                unit_set(&r, 1 + l, i, l + 1 + (double)(i % (256 >> l)) / 64);
         unit_run(&r);
-        for (uint64_t i = 0; i < r.n[4]; i++)
-            unit_near(r.v[4][i], want[i / 4], 1e-3);
+        for (uint64_t i = 0; i < r.n[4]; i++) {
+            const double *g = rois[i / 4];
+            double by = ldexp(0.5, -(int)want[i / 4]);
+            double middle = g[0] + (g[2] - g[0]) * (i % 2 ? 0.75 : 0.25);
+
+            unit_near(r.v[4][i],
+                      want[i / 4] > 0 ? want[i / 4] + middle * by / 64 : 0,
+                      1e-3);
+        }
         if (both)
             check_all(5, rois[0], 0);
         unit_end(&r);

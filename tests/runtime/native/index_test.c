@@ -297,6 +297,25 @@ START_TEST(joined)
 }
 END_TEST
 
+START_TEST(flat)
+{
+    for (uint32_t k = 0; k < 4; k++) {
+        unit_start(&r, 56, k & 1);
+        if (k & 2)
+            unit_in(&r, BLOB_F16, 0x213, B, C, A);
+        else
+            unit_in(&r, BLOB_F16, 0x321, C, A, B);
+        unit_out(&r, BLOB_F16, 0x321, 1, 1, A * B * C);
+        fill_ids(0);
+        unit_run(&r);
+        for (uint32_t i = 0; i < A * B * C; i++)
+            ck_assert_double_eq(
+                r.v[1][i], *unit_at(&r, 0, 0, i / C / A, i / C % A, i % C));
+        unit_end(&r);
+    }
+}
+END_TEST
+
 /* Vectors of a slice of a tensor of 4 by 3 by 5, and which of its elements the
  * result has along each dim. */
 static const struct {
@@ -828,6 +847,8 @@ START_TEST(wrong_indices)
     unit_fails(&r, VPU_ERR_PARSE, "axis -1 of 2 dims");
     unit_set(&r, 2, 0, 0);
     unit_fails(&r, VPU_ERR_PARSE, "4 elements, expected 3");
+    r.buffers[1].desc.type = BLOB_U8;
+    unit_fails(&r, VPU_ERR_UNSUPPORTED, "out0 is of type U8");
     unit_end(&r);
 }
 END_TEST
@@ -932,6 +953,7 @@ int main(void)
     tcase_add_test(t, scatter_elements);
     tcase_add_test(t, tiles);
     tcase_add_test(t, joined);
+    tcase_add_test(t, flat);
     tcase_add_loop_test(t, sliced, 0, COUNT(slices));
     tcase_add_test(t, slices_that_differ);
     tcase_add_test(t, reversed);
