@@ -36,11 +36,15 @@ def relative(value):
 BOXES = Tolerance("boxes", 1e-2)
 MOST = Tolerance("most", 2e-2)
 
-# io: what the host gives and takes: "f16", or "u8" in and "f32" out as it does when
-# nothing is said. config: of the plug-in. hw: the hardware acceleration. edit: of the text of
-# the IR, for what the builder does not let through. quick: of make check-openvino's
-# short list. big: takes long. doubt: why the CPU plug-in's result is not what a stick is
-# held to; it has to run. custom: its GRN layers are kernels of ours where a binding is given. dynamic: of shapes known when it runs only.
+# Options of a case:
+#   io       what the host gives and takes: "f16", or "u8" in and "f32" out as it does when
+#            nothing is said
+#   config   of the plug-in;  hw: the hardware acceleration;  batch
+#   edit     of the text of the IR, for what the builder does not let through
+#   custom   its GRN layers are kernels of ours where a binding is given
+#   quick    its blob is run by vpu run, too;  big: takes long
+#   doubt    why the CPU plug-in's result is not what a stick is held to; it has to run
+#   dynamic  of shapes that are known when it runs only: not run
 Case = namedtuple("Case", "name build tolerance seed options")
 CASES = []
 

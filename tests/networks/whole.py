@@ -163,7 +163,7 @@ def encoder(size=96, width=16):
 
 
 def ssd(size=128, classes=5):
-    """A detection head on a small network: PriorBox on one scale, the clustered one on the other."""
+    """A detection head on a small network: PriorBox on one scale, clustered on the other."""
     def build(g):
         image = g.input((1, 3, size, size))
         x = g.conv(image, 16, 3, stride=2, act="relu")
