@@ -168,6 +168,10 @@ $(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) runtime
 	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
 	@ln -sf $(@F) $(@D)/libvpusim.so
 $(OBJ): private ALL_CFLAGS += $(LAYER_CFLAGS)
+# Loops over tensors: -O2 leaves those of unknown length as they are.
+ifeq ($(CONF),release)
+$(filter $(OUT)/runtime/native/%,$(OBJ)): private ALL_CFLAGS += -O3
+endif
 $(OUT)/%.o: %.c $(OUT)/flags | $(GENC)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<

@@ -419,6 +419,8 @@ typedef struct vpu_layer_options {
     uint32_t batch_whole;
     uint32_t any_layer;
     uint32_t any_params;
+    const char *custom;
+    const char *openvino;
 } vpu_layer_options;
 vpu_status vpu_graph_add_layer(vpu_graph *graph,
                                           const vpu_layer_options *options,

@@ -249,6 +249,30 @@ static void store_int_row(uint32_t type, uint8_t *p, uint64_t stride,
         put_int(type, v[i], p);
 }
 
+void native_read(uint32_t type, const uint8_t *at, uint64_t stride, float *v,
+                 uint64_t n)
+{
+    load_row(type, (uint8_t *)(uintptr_t)at, stride, v, n);
+}
+
+void native_write(uint32_t type, uint8_t *at, uint64_t stride, const float *v,
+                  uint64_t n)
+{
+    store_row(type, at, stride, (void *)(uintptr_t)v, n);
+}
+
+void native_read_int(uint32_t type, const uint8_t *at, uint64_t stride,
+                     int32_t *v, uint64_t n)
+{
+    load_int_row(type, (uint8_t *)(uintptr_t)at, stride, v, n);
+}
+
+void native_write_int(uint32_t type, uint8_t *at, uint64_t stride,
+                      const int32_t *v, uint64_t n)
+{
+    store_int_row(type, at, stride, (void *)(uintptr_t)v, n);
+}
+
 /* --- tensors ------------------------------------------------------------- */
 
 static void *load(const native_job *j, uint32_t i, walk w, row_fn *row)

@@ -1,6 +1,4 @@
 /* Operations on two tensors, element by element, of which either may repeat. */
-#include <string.h>
-
 #include "runtime/native/native_priv.h"
 
 enum {
@@ -27,8 +25,7 @@ enum {
     RELU = 6,
     LEAKY_RELU = 44,
     CLAMP = 57,
-    N_INPUTS = 3,
-    GRAIN = 16384 /* elements of a part */
+    N_INPUTS = 3
 };
 
 typedef struct {
@@ -37,16 +34,15 @@ typedef struct {
     int32_t after; /* the merged activation */
     float a, b, slope, least, most;
     int32_t int_a, int_b, int_slope, int_least, int_most;
-    /* Dims of the result; those that no input breaks count as one. */
-    uint32_t rank;
-    uint64_t dims[BLOB_MAX_DIMS + 1];
-    uint64_t strides[N_INPUTS][BLOB_MAX_DIMS + 1]; /* elements; 0: repeats */
+    native_rows rows;
 } eltwise;
 
-/* Place in the record of input k. */
+/* Places in the record of the result and the inputs. */
+static const uint32_t places[] = {1, 0, 2, 3};
+
 static uint32_t place(uint32_t k)
 {
-    return k ? k + 1 : 0;
+    return places[1 + k];
 }
 
 /* --- making -------------------------------------------------------------- */
@@ -101,58 +97,6 @@ static void read_params(native_maker *m, eltwise *s)
     }
 }
 
-/* May dim d of the result count with the one below? No input repeats in one of
- * the two only. */
-static bool joins(const uint64_t *below, const uint64_t *here)
-{
-    for (uint32_t k = 0; k < N_INPUTS; k++)
-        if (!below[k] != !here[k])
-            return false;
-    return true;
-}
-
-static void add_dim(eltwise *s, uint64_t n, const uint64_t *steps)
-{
-    uint64_t below[N_INPUTS];
-    uint32_t last = s->rank - 1;
-
-    for (uint32_t k = 0; k < N_INPUTS && s->rank; k++)
-        below[k] = s->strides[k][last];
-    if (s->rank && joins(below, steps)) {
-        s->dims[last] *= n;
-        return;
-    }
-    s->dims[s->rank] = n;
-    for (uint32_t k = 0; k < N_INPUTS; k++)
-        s->strides[k][s->rank] = steps[k];
-    s->rank++;
-}
-
-static void walk_dims(native_maker *m, eltwise *s)
-{
-    const native_tensor *out = native_at(m, 1);
-    uint64_t next[N_INPUTS] = {1, 1, 1};
-
-    for (uint32_t d = 0; d < out->rank && !m->st; d++) {
-        uint64_t steps[N_INPUTS] = {0};
-
-        for (uint32_t k = 0; k < N_INPUTS; k++) {
-            const native_tensor *t = native_at(m, place(k));
-            uint32_t n = t->present && d < t->rank ? t->dims[d] : 1;
-
-            if (n != 1 && n != out->dims[d])
-                native_bad(m, "dim %u of %s is %u, expected 1 or %u", d,
-                           t->operand.name, n, out->dims[d]);
-            steps[k] = n == 1 ? 0 : next[k];
-            next[k] *= n;
-        }
-        if (out->dims[d] > 1)
-            add_dim(s, out->dims[d], steps);
-    }
-    if (!s->rank)
-        add_dim(s, 1, (uint64_t[N_INPUTS]){0});
-}
-
 void native_make_eltwise(native_maker *m)
 {
     eltwise *s = arena_new(m->arena, eltwise);
@@ -164,12 +108,7 @@ void native_make_eltwise(native_maker *m)
             native_bad(m, "input %u is %s", k, k < n ? "absent" : "there");
     check_types(m, s);
     read_params(m, s);
-    for (uint32_t k = 0; k < n && !m->st; k++)
-        if (native_at(m, place(k))->rank > native_at(m, 1)->rank)
-            native_bad(m, "%s has %u dims, the output %u",
-                       native_at(m, place(k))->operand.name,
-                       native_at(m, place(k))->rank, native_at(m, 1)->rank);
-    walk_dims(m, s);
+    native_rows_make(m, places, 1 + N_INPUTS, &s->rows);
 }
 
 /* --- values -------------------------------------------------------------- */
@@ -315,104 +254,87 @@ static void activate(const eltwise *s, uint64_t n, float *v)
 
 /* --- running ------------------------------------------------------------- */
 
-/* Elements are of four bytes, floats or integers. */
 typedef struct {
     const eltwise *s;
     uint32_t type;
-    bool whole_mask;
-    const uint32_t *in[N_INPUTS];
-    uint32_t *out;
-    uint64_t rows, pieces, piece; /* a row is cut into pieces */
+    uint32_t types[1 + N_INPUTS]; /* of elements */
 } job;
 
-static void select_row(const job *g, uint64_t n, uint32_t *out,
-                       const uint32_t *const at[N_INPUTS],
-                       const uint64_t steps[N_INPUTS])
+/* Elements of four bytes, floats or integers. */
+typedef union {
+    float f[NATIVE_PIECE];
+    int32_t i[NATIVE_PIECE];
+} piece;
+
+/* What repeats is read once; the step in v. */
+static uint64_t read_piece(bool whole, uint32_t type, const uint8_t *at,
+                           uint64_t stride, piece *v, uint64_t n)
 {
-    const uint32_t *mask = at[0], *p = at[1], *q = at[2];
+    n = stride ? n : 1;
+    if (whole)
+        native_read_int(type, at, stride, v->i, n);
+    else
+        native_read(type, at, stride, v->f, n);
+    return stride ? 1 : 0;
+}
+
+/* By a mask, which may be of another type than what is chosen. */
+static void select_piece(const job *g, uint8_t *const *at,
+                         const uint64_t *steps, uint64_t n)
+{
+    bool whole = g->s->whole, by_whole = g->types[1] == BLOB_S32;
+    piece mask, a, b;
+    uint64_t sm = read_piece(by_whole, g->types[1], at[1], steps[1], &mask, n);
+    uint64_t sa = read_piece(whole, g->types[2], at[2], steps[2], &a, n);
+    uint64_t sb = read_piece(whole, g->types[3], at[3], steps[3], &b, n);
+    piece out;
 
     for (uint64_t i = 0; i < n; i++) {
-        float v;
-        bool takes = *mask != 0;
+        bool takes = by_whole ? mask.i[i * sm] != 0 : mask.f[i * sm] != 0;
 
-        memcpy(&v, mask, sizeof v);
-        if (!g->whole_mask)
-            takes = v != 0;
-        out[i] = takes ? *p : *q;
-        mask += steps[0];
-        p += steps[1];
-        q += steps[2];
+        if (whole)
+            out.i[i] = takes ? a.i[i * sa] : b.i[i * sb];
+        else
+            out.f[i] = takes ? a.f[i * sa] : b.f[i * sb];
     }
+    if (whole)
+        native_write_int(g->types[0], at[0], steps[0], out.i, n);
+    else
+        native_write(g->types[0], at[0], steps[0], out.f, n);
 }
 
-static void run_piece(const job *g, uint64_t row, uint64_t first, uint64_t end)
-{
-    const eltwise *s = g->s;
-    const uint32_t *at[N_INPUTS];
-    uint64_t steps[N_INPUTS], n = end - first;
-    uint32_t *out = g->out + row * s->dims[0] + first;
-
-    for (uint32_t k = 0; k < N_INPUTS; k++) {
-        uint64_t rest = row, from = first * s->strides[k][0];
-
-        for (uint32_t d = 1; d < s->rank; rest /= s->dims[d++])
-            from += rest % s->dims[d] * s->strides[k][d];
-        steps[k] = s->strides[k][0];
-        at[k] = g->in[k] ? g->in[k] + from : NULL;
-    }
-    if (!at[1]) { /* of one input: the other is not looked at */
-        at[1] = at[0];
-        steps[1] = steps[0];
-    }
-    if (s->selects) {
-        select_row(g, n, out, at, steps);
-    } else if (s->whole) {
-        whole_row(g->type, s, n, (int32_t *)out, (const int32_t *)at[0],
-                  steps[0], (const int32_t *)at[1], steps[1]);
-    } else {
-        float *v = (float *)(void *)out;
-
-        float_row(g->type, s, n, v, (const float *)(const void *)at[0],
-                  steps[0], (const float *)(const void *)at[1], steps[1]);
-        activate(s, n, v);
-    }
-}
-
-static void run_pieces(void *arg, uint64_t first, uint64_t end)
+static void run_piece(void *arg, uint8_t *const *at, const uint64_t *steps,
+                      uint64_t n)
 {
     const job *g = arg;
+    const eltwise *s = g->s;
+    piece a, b, out;
+    uint64_t sa, sb;
 
-    for (uint64_t k = first; k < end; k++) {
-        uint64_t from = k % g->pieces * g->piece, row = k / g->pieces;
-        uint64_t left = g->s->dims[0] - from;
-
-        run_piece(g, row, from, from + (left < g->piece ? left : g->piece));
+    if (s->selects) {
+        select_piece(g, at, steps, n);
+        return;
     }
-}
-
-static const void *load(const native_job *j, uint32_t k, bool whole)
-{
-    return whole ? (const void *)native_load_int(j, place(k))
-                 : (const void *)native_load(j, place(k));
+    sa = read_piece(s->whole, g->types[1], at[1], steps[1], &a, n);
+    sb = sa;
+    if (at[2])
+        sb = read_piece(s->whole, g->types[2], at[2], steps[2], &b, n);
+    if (s->whole) {
+        whole_row(g->type, s, n, out.i, a.i, sa, at[2] ? b.i : a.i, sb);
+        native_write_int(g->types[0], at[0], steps[0], out.i, n);
+    } else {
+        float_row(g->type, s, n, out.f, a.f, sa, at[2] ? b.f : a.f, sb);
+        activate(s, n, out.f);
+        native_write(g->types[0], at[0], steps[0], out.f, n);
+    }
 }
 
 void native_run_eltwise(const native_job *j)
 {
     const eltwise *s = j->op->state;
-    const native_tensor *out = native_of(j, 1);
-    job g = {.s = s,
-             .type = j->op->type,
-             .whole_mask = native_of(j, 0)->type == BLOB_S32,
-             .out = (uint32_t *)(void *)native_room(j, out->n)};
+    job g = {.s = s, .type = j->op->type};
 
-    for (uint32_t k = 0; k < N_INPUTS; k++)
-        g.in[k] = load(j, k, k || !s->selects ? s->whole : g.whole_mask);
-    g.piece = s->dims[0] < GRAIN ? s->dims[0] : GRAIN;
-    g.pieces = (s->dims[0] + g.piece - 1) / g.piece;
-    g.rows = out->n / s->dims[0];
-    native_ranges(j, g.rows * g.pieces, GRAIN / g.piece, run_pieces, &g);
-    if (s->whole)
-        native_store_int(j, 1, (const int32_t *)g.out);
-    else
-        native_store(j, 1, (const float *)(const void *)g.out);
+    for (uint32_t k = 0; k < 1 + N_INPUTS; k++)
+        g.types[k] = native_of(j, places[k])->type;
+    native_rows_run(j, &s->rows, places, run_piece, &g);
 }

@@ -170,30 +170,62 @@ static float activated(const hw_op *o, float v)
     return v;
 }
 
-/* Of output channel o, n of them, in place: docs/networks.md,
- * "Hardware operations". Halves
- * are rounded before the multipliers of a ReLU, which are not exact behind them
- * unless they are 0 and 1. */
+/* A ReLU that is one: what is below 0 becomes 0. On the bits, many at once. */
+static bool is_plain_relu(const hw_op *o)
+{
+    return o->relu && !o->t0 && !o->a0 && o->a1 == 1;
+}
+
+static void plain_relu(uint16_t *half, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        half[i] = half[i] > 0x8000 && half[i] <= 0xfc00 ? 0 : half[i];
+}
+
+static void hold(float *v, float most, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        float x = v[i] < 0 ? 0 : v[i];
+
+        v[i] = x > most ? most : x;
+    }
+}
+
+static void activate(const hw_op *op, float *v, uint16_t *half, uint32_t n)
+{
+    if (is_plain_relu(op)) {
+        plain_relu(half, n);
+        return;
+    }
+    native_from_half(half, v, n);
+    if (op->clamp && !op->relu)
+        hold(v, op->clamp_max, n);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            v[i] = activated(op, v[i]);
+    native_to_half(v, half, n);
+}
+
+/* Of output channel o, n of them, in place: docs/networks.md, "Hardware
+ * operations". Halves are rounded before the multipliers of a ReLU, which are
+ * not exact behind them unless they are 0 and 1. */
 static void finish(const work *w, uint32_t o, float *v, uint16_t *half,
                    uint32_t n)
 {
     const hw_op *op = &w->w->op;
     float bias = w->biases ? w->biases[o] : 0;
     float scale = w->scales ? w->scales[o] : 1;
-    bool average = op->kind == HW_POOL && op->pool_type == HW_POOL_AVERAGE;
     float count = (float)(op->kernel_w * op->kernel_h);
 
-    for (uint32_t i = 0; i < n && average; i++)
-        v[i] /= count;
-    for (uint32_t i = 0; i < n; i++)
-        v[i] = (v[i] + bias) * scale;
-    native_to_half(v, half, n);
-    if (op->relu || op->clamp) {
-        native_from_half(half, v, n);
+    if (op->kind == HW_POOL && op->pool_type == HW_POOL_AVERAGE)
         for (uint32_t i = 0; i < n; i++)
-            v[i] = activated(op, v[i]);
-        native_to_half(v, half, n);
-    }
+            v[i] /= count;
+    if (w->biases || w->scales)
+        for (uint32_t i = 0; i < n; i++)
+            v[i] = (v[i] + bias) * scale;
+    native_to_half(v, half, n);
+    if (op->relu || op->clamp)
+        activate(op, v, half, n);
     /* One NaN: which one a sum gives depends on the host. */
     for (uint32_t i = 0; i < n; i++)
         half[i] = (half[i] & 0x7fff) > 0x7c00 ? 0x7e00 : half[i];

@@ -194,7 +194,7 @@ void native_need_planes(native_maker *m, uint32_t i)
 
     if (!there(m, i))
         return;
-    for (uint32_t d = 0; d < t->rank; d++)
+    for (uint32_t d = 0; d < t->rank && d < BLOB_MAX_DIMS; d++)
         if ((t->order >> (4 * d) & 15) > NATIVE_D)
             native_bad(m, "%s is in order 0x%x, expected dims of W, H, C, N, D",
                        t->operand.name, t->order);
@@ -266,7 +266,7 @@ const int32_t *native_constant(native_maker *m, uint32_t i)
 
 uint32_t native_dim(const native_tensor *t, uint32_t letter)
 {
-    for (uint32_t i = 0; i < t->rank; i++)
+    for (uint32_t i = 0; i < t->rank && i < BLOB_MAX_DIMS; i++)
         if ((t->order >> (4 * i) & 15) == letter)
             return i;
     return NATIVE_NONE;
@@ -283,7 +283,7 @@ uint64_t native_inner(const native_tensor *t, uint32_t i)
 {
     uint64_t n = 1;
 
-    for (uint32_t d = 0; d < i && d < t->rank; d++)
+    for (uint32_t d = 0; d < i && d < t->rank && d < BLOB_MAX_DIMS; d++)
         n *= t->dims[d];
     return n;
 }
@@ -292,7 +292,7 @@ uint64_t native_outer(const native_tensor *t, uint32_t i)
 {
     uint64_t n = 1;
 
-    for (uint32_t d = i + 1; d < t->rank; d++)
+    for (uint32_t d = i + 1; d < t->rank && d < BLOB_MAX_DIMS; d++)
         n *= t->dims[d];
     return n;
 }
@@ -344,7 +344,7 @@ static void take_room(native_tensor *t)
     uint64_t end = blob_type_bytes(t->type);
 
     for (uint32_t i = 0; i < t->rank && i < BLOB_MAX_DIMS; i++) {
-        bool last = i + 1 == t->rank;
+        bool last = i + 1 == t->rank || i + 1 == BLOB_MAX_DIMS;
         uint32_t next =
             last ? t->operand.buffer->data.bytes : t->strides[i + 1];
 
@@ -393,7 +393,7 @@ static void check_tensor(native_maker *m, const native_tensor *t)
         native_bad(m, "%s has %u dims in order 0x%x", name, t->rank, t->order);
         return;
     }
-    for (uint32_t i = 0; i < t->rank && !m->st; i++) {
+    for (uint32_t i = 0; i < t->rank && i < BLOB_MAX_DIMS && !m->st; i++) {
         if (!t->dims[i] || t->strides[i] < least)
             native_bad(m,
                        "%s: dim %u has size %u and stride %u, expected a size "
@@ -438,7 +438,7 @@ static void take_tensor(native_maker *m, native_tensor *t, const blob_buffer *f,
     if (!is_static(m->blob, d) && has_room_only(t))
         take_room(t);
     check_tensor(m, t);
-    for (uint32_t i = 0; i < t->rank && !m->st; i++)
+    for (uint32_t i = 0; i < t->rank && i < BLOB_MAX_DIMS && !m->st; i++)
         t->n *= t->dims[i];
     t->number = m->op->n_operands++;
 }

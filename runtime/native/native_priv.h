@@ -66,9 +66,9 @@ uint32_t native_u32(native_maker *m, const char *name, uint32_t least,
                     uint32_t most);
 int32_t native_i32(native_maker *m, const char *name, int32_t least,
                    int32_t most);
-float native_f32(native_maker *m, const char *name); /* no NaN, no infinity */
+float native_f32(native_maker *m, const char *name);   /* no NaN, no infinity */
 float native_limit(native_maker *m, const char *name); /* may be infinite */
-bool native_flag(native_maker *m, const char *name); /* 0 or not */
+bool native_flag(native_maker *m, const char *name);   /* 0 or not */
 /* All params have been read; checked by native_make behind `make`, too. */
 void native_params_end(native_maker *m);
 
@@ -151,6 +151,40 @@ typedef struct {
 native_shape native_shape_of(const native_tensor *t);
 float *native_load_planes(const native_job *j, uint32_t i);
 void native_store_planes(const native_job *j, uint32_t i, const float *v);
+
+/* Elements of several tensors side by side, dim by dim of the memory: of each
+ * the bytes from one element to the next, 0 where it has one for all. Dims that
+ * lie behind each other without a gap in all of them count as one. */
+enum { NATIVE_ROWS = 4, NATIVE_PIECE = 2048 };
+typedef struct {
+    uint32_t n, rank;
+    uint64_t dims[BLOB_MAX_DIMS + 1], total;
+    uint64_t steps[NATIVE_ROWS][BLOB_MAX_DIMS + 1];
+} native_rows;
+
+/* Of the n tensors at these places in the record, the first the result's, whose
+ * dims the others have, or 1; one that is absent repeats nothing. */
+void native_rows_make(native_maker *m, const uint32_t *places, uint32_t n,
+                      native_rows *out);
+/* piece(arg, at, steps, n) for pieces of rows, of NATIVE_PIECE elements at
+ * most: at has the first element of each tensor (NULL: it is absent). Inputs
+ * that share memory with the result but are not the same elements are copied
+ * before.
+ */
+typedef void native_piece(void *arg, uint8_t *const *at, const uint64_t *steps,
+                          uint64_t n);
+void native_rows_run(const native_job *j, const native_rows *r,
+                     const uint32_t *places, native_piece *piece, void *arg);
+
+/* n elements a stride apart as floats or integers, and back. */
+void native_read(uint32_t type, const uint8_t *at, uint64_t stride, float *v,
+                 uint64_t n);
+void native_write(uint32_t type, uint8_t *at, uint64_t stride, const float *v,
+                  uint64_t n);
+void native_read_int(uint32_t type, const uint8_t *at, uint64_t stride,
+                     int32_t *v, uint64_t n);
+void native_write_int(uint32_t type, uint8_t *at, uint64_t stride,
+                      const int32_t *v, uint64_t n);
 
 /* part(arg, k) for k in [0, n), on the job's threads. */
 void native_each(const native_job *j, uint32_t n,

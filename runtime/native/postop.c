@@ -165,7 +165,10 @@ static float absolute(const numbers *p, float x)
 typedef struct {
     function *of;
     numbers p;
+    native_rows rows;
 } postop;
+
+static const uint32_t places[] = {1, 0};
 
 static function *function_of(uint32_t type)
 {
@@ -192,6 +195,7 @@ void native_make_postop(native_maker *m)
     m->op->state = s;
     native_need_halves(m);
     native_need_same(m, 0, 1);
+    native_rows_make(m, places, 2, &s->rows);
     s->of = function_of(m->op->type);
     switch (m->op->type) {
     case RELU:
@@ -223,8 +227,7 @@ void native_make_postop(native_maker *m)
 
 typedef struct {
     const postop *s;
-    const float *table; /* by the bits of a half; NULL: none */
-    float *v;
+    float *table; /* by the bits of a half; NULL: none */
 } mapping;
 
 static void fill(void *arg, uint64_t first, uint64_t end)
@@ -232,43 +235,40 @@ static void fill(void *arg, uint64_t first, uint64_t end)
     const mapping *g = arg;
 
     for (uint64_t k = first; k < end; k++)
-        g->v[k] = g->s->of(&g->s->p, tensor_f16_to_f32((uint16_t)k));
+        g->table[k] = g->s->of(&g->s->p, tensor_f16_to_f32((uint16_t)k));
 }
 
-static void map(void *arg, uint64_t first, uint64_t end)
+static void map(void *arg, uint8_t *const *at, const uint64_t *steps,
+                uint64_t n)
 {
     const mapping *g = arg;
-    uint16_t bits[GRAIN];
+    numbers p = g->s->p;
+    float v[NATIVE_PIECE];
+    uint16_t bits[NATIVE_PIECE];
 
-    if (g->s->of == relu) {
-        numbers p = g->s->p;
-
-        for (uint64_t k = first; k < end; k++)
-            g->v[k] = relu(&p, g->v[k]);
-        return;
-    }
+    native_read(BLOB_F16, at[1], steps[1], v, n);
     if (g->table)
-        native_to_half(g->v + first, bits, end - first);
-    for (uint64_t k = first; k < end; k++)
-        g->v[k] =
-            g->table ? g->table[bits[k - first]] : g->s->of(&g->s->p, g->v[k]);
+        native_to_half(v, bits, n);
+    for (uint64_t k = 0; k < n && g->table; k++)
+        v[k] = g->table[bits[k]];
+    for (uint64_t k = 0; k < n && g->s->of == relu; k++)
+        v[k] = relu(&p, v[k]);
+    for (uint64_t k = 0; k < n && !g->table && g->s->of != relu; k++)
+        v[k] = g->s->of(&p, v[k]);
+    native_write(BLOB_F16, at[0], steps[0], v, n);
 }
 
 void native_run_postop(const native_job *j)
 {
     const postop *s = j->op->state;
-    uint64_t n = native_of(j, 0)->n;
-    mapping g = {.s = s, .v = native_load(j, 0)};
+    mapping g = {.s = s};
 
     /* There are only so many halves: of many elements, each is looked up. */
-    if (n > HALVES && s->of != relu && s->of != clamp) {
-        mapping of = {.s = s, .v = native_room(j, HALVES)};
-
-        native_ranges(j, HALVES, GRAIN, fill, &of);
-        g.table = of.v;
+    if (s->rows.total > HALVES && s->of != relu && s->of != clamp) {
+        g.table = native_room(j, HALVES);
+        native_ranges(j, HALVES, GRAIN, fill, &g);
     }
-    native_ranges(j, n, GRAIN, map, &g);
-    native_store(j, 1, g.v);
+    native_rows_run(j, &s->rows, places, map, &g);
 }
 
 /* --- with a number for each channel -------------------------------------- */

@@ -346,13 +346,15 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("corpus");
-    TCase *t = tcase_create("corpus");
+    Suite *s;
+    TCase *t;
     SRunner *r;
     int bad;
 
     if (argc > 1)
         return run_all(argv + 1, (size_t)argc - 1, false) != 0;
+    s = suite_create("corpus");
+    t = tcase_create("corpus");
     tcase_set_timeout(t, 3600);
     if (getenv("VPU_CORPUS"))
         tcase_add_test(t, vendors_blobs);

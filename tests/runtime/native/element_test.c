@@ -610,6 +610,41 @@ START_TEST(selection)
 }
 END_TEST
 
+/* --- in one place -------------------------------------------------------- */
+
+/* An input lies where the result does, or in part of it. */
+START_TEST(in_place)
+{
+    for (int behind = -3; behind < 4; behind++) {
+        unit_start(&r, 12, false);
+        put_eltwise_words(UINT32_MAX, 0);
+        unit_in(&r, BLOB_F16, 0x321, 97, 41, 3);
+        unit_out(&r, BLOB_F16, 0x321, 97, 41, 3);
+        unit_in(&r, BLOB_F16, 0x321, 97, 1, 3);
+        unit_absent(&r);
+        unit_share(&r, behind & 1 ? 0 : 2, 1, behind);
+        unit_fill(&r, 0, -4, 4);
+        unit_fill(&r, 2, -4, 4);
+        unit_run(&r);
+        for (uint32_t i = 0; i < r.n[1]; i++)
+            unit_near(r.v[1][i],
+                      0.75 * r.v[0][i] - 2 * r.v[2][i / 97 / 41 * 97 + i % 97],
+                      1e-6);
+        unit_end(&r);
+
+        unit_start(&r, 20, false);
+        unit_in(&r, BLOB_F16, 0x43, 9999, 2);
+        unit_out(&r, BLOB_F16, 0x43, 9999, 2);
+        unit_share(&r, 0, 1, behind * 7);
+        unit_fill(&r, 0, -4, 4);
+        unit_run(&r);
+        for (uint32_t i = 0; i < r.n[1]; i++)
+            unit_near(r.v[1][i], sigmoid(NULL, r.v[0][i]), 1e-6);
+        unit_end(&r);
+    }
+}
+END_TEST
+
 /* --- records that are wrong ---------------------------------------------- */
 
 START_TEST(wrong_records)
@@ -699,6 +734,7 @@ int main(void)
     tcase_add_test(t, activations_behind);
     tcase_add_test(t, negation);
     tcase_add_test(t, selection);
+    tcase_add_test(t, in_place);
     tcase_add_test(t, wrong_records);
     suite_add_tcase(s, t);
     runner = srunner_create(s);

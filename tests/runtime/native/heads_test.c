@@ -743,6 +743,28 @@ START_TEST(moved_proposals)
 }
 END_TEST
 
+/* Anchors that are not square: 256 elements, twice as high as wide, in whole
+ * numbers or not, times a scale. */
+START_TEST(anchors)
+{
+    for (uint32_t rounds = 0; rounds < 2; rounds++) {
+        double w = rounds ? 11 : sqrt(128), h = rounds ? 22 : 2 * sqrt(128);
+
+        start_proposal(4, 1);
+        r.words[15] = rounds;
+        unit_set(&r, 0, 6, 0.75);
+        r.s.n_params -= 4;
+        unit_word(&r, 1);
+        unit_float(&r, 3);
+        unit_word(&r, 1);
+        unit_float(&r, 2);
+        unit_run(&r);
+        check_all(1, (double[]){0, -1.5 * w, -1.5 * h, 1.5 * w, 1.5 * h}, 1e-2);
+        unit_end(&r);
+    }
+}
+END_TEST
+
 /* --- Detectron ----------------------------------------------------------- */
 
 START_TEST(detectron_proposals)
@@ -895,6 +917,107 @@ START_TEST(suppression)
 }
 END_TEST
 
+/* None where none are asked for. */
+START_TEST(no_boxes)
+{
+    for (uint32_t absent = 0; absent < 2; absent++) {
+        unit_start(&r, 130, false);
+        unit_word(&r, 0);
+        unit_word(&r, 0);
+        unit_in(&r, BLOB_F16, 0x321, 4, 4, 1);
+        unit_in(&r, BLOB_F16, 0x321, 4, 2, 1);
+        if (absent)
+            unit_absent(&r);
+        else
+            unit_in(&r, BLOB_S32, 3, 1);
+        unit_absent(&r);
+        unit_absent(&r);
+        unit_out(&r, BLOB_S32, 0x43, 3, 6);
+        unit_out(&r, BLOB_S32, 3, 2);
+        unit_fill(&r, 0, 0, 9);
+        unit_fill(&r, 1, 0.5, 1);
+        unit_run(&r);
+        check_all(6, (double[]){3, 0}, 0);
+        unit_end(&r);
+    }
+}
+END_TEST
+
+enum { BOXES = 40 };
+
+/* The box of an index as its middle and size. */
+static void middle_of(bool center, uint32_t k, double *out)
+{
+    const double *v = r.v[0] + 4 * k;
+
+    out[0] = center ? v[0] : (v[1] + v[3]) / 2;
+    out[1] = center ? v[1] : (v[0] + v[2]) / 2;
+    out[2] = center ? v[2] : fabs(v[3] - v[1]);
+    out[3] = center ? v[3] : fabs(v[2] - v[0]);
+}
+
+static double shared_part(bool center, uint32_t i, uint32_t k)
+{
+    double a[4], b[4], shared = 1;
+
+    middle_of(center, i, a);
+    middle_of(center, k, b);
+    for (uint32_t d = 0; d < 2; d++) {
+        double low = fmax(a[d] - a[2 + d] / 2, b[d] - b[2 + d] / 2);
+        double high = fmin(a[d] + a[2 + d] / 2, b[d] + b[2 + d] / 2);
+
+        shared *= fmax(0, high - low);
+    }
+    return shared / (a[2] * a[3] + b[2] * b[3] - shared);
+}
+
+/* Which of the boxes stay, by taking the best one away again and again. */
+static uint32_t best_left(const bool *gone)
+{
+    uint32_t best = BOXES;
+
+    for (uint32_t i = 0; i < BOXES; i++)
+        if (!gone[i] && r.v[1][i] > 0.125 &&
+            (best == BOXES || r.v[1][i] > r.v[1][best]))
+            best = i;
+    return best;
+}
+
+START_TEST(many_boxes)
+{
+    for (uint32_t k = 0; k < 8; k++) {
+        bool center = k & 1, gone[BOXES] = {0};
+        uint32_t rows = 0, best;
+
+        unit_start(&r, 130, k & 2);
+        unit_word(&r, center);
+        unit_word(&r, 0);
+        unit_in(&r, BLOB_F16, 0x321, 4, BOXES, 1);
+        unit_in(&r, BLOB_F16, 0x321, BOXES, 1, 1);
+        unit_in(&r, BLOB_S32, 3, 1);
+        unit_in(&r, BLOB_F16, 3, 1);
+        unit_in(&r, BLOB_F16, 3, 1);
+        unit_out(&r, BLOB_S32, 0x43, 3, BOXES);
+        unit_out(&r, BLOB_S32, 3, 2);
+        r.state += k;
+        unit_fill(&r, 0, 1, 9);
+        unit_fill(&r, 1, 0, 1);
+        unit_set(&r, 2, 0, 99);
+        unit_set(&r, 3, 0, 0.2001);
+        unit_set(&r, 4, 0, 0.125);
+        unit_run(&r);
+        while ((best = best_left(gone)) != BOXES) {
+            ck_assert_double_eq(r.v[5][3 * rows++ + 2], best);
+            for (uint32_t i = 0; i < BOXES; i++)
+                gone[i] = gone[i] || shared_part(center, best, i) > 0.2001;
+            gone[best] = true;
+        }
+        ck_assert_double_eq(r.v[6][1], rows);
+        unit_end(&r);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("heads");
@@ -921,11 +1044,14 @@ int main(void)
     tcase_add_test(t, pyramid);
     tcase_add_test(t, proposals);
     tcase_add_test(t, moved_proposals);
+    tcase_add_test(t, anchors);
     tcase_add_test(t, detectron_proposals);
     tcase_add_test(t, detectron_boxes);
     tcase_add_test(t, best_regions);
     tcase_add_test(t, grid);
     tcase_add_test(t, suppression);
+    tcase_add_test(t, no_boxes);
+    tcase_add_test(t, many_boxes);
     suite_add_tcase(s, t);
     runner = srunner_create(s);
     srunner_run_all(runner, CK_NORMAL);

@@ -415,14 +415,17 @@ END_TEST
  */
 START_TEST(slices_that_differ)
 {
-    for (int step = -1; step < 2; step++) {
+    for (int step = -2; step < 2; step++) {
         unit_start(&r, 133, false);
         for (uint32_t i = 0; i < 5; i++)
             unit_word(&r, i < 2);
         unit_in(&r, BLOB_F16, 3, 9);
         for (uint32_t v = 0; v < 3; v++) {
             unit_in(&r, BLOB_S32, 3, 1);
-            unit_set(&r, 1 + v, 0, v == 0 ? 5 : v == 1 ? 7 : step);
+            unit_set(&r, 1 + v, 0,
+                     v == 0   ? 5
+                     : v == 1 ? step == -2 ? 5 : 7
+                              : step);
         }
         unit_out(&r, BLOB_F16, 3, 4);
         fill_ids(0);
@@ -637,6 +640,30 @@ START_TEST(non_zero)
 }
 END_TEST
 
+START_TEST(non_zero_of_three_dims)
+{
+    uint32_t found = 0;
+
+    unit_start(&r, 122, false);
+    unit_in(&r, BLOB_S32, 0x321, C, B, A);
+    unit_out(&r, BLOB_S32, 0x43, A * B * C, 3);
+    unit_out(&r, BLOB_S32, 3, 2);
+    for (uint64_t i = 0; i < r.n[0]; i++)
+        unit_set(&r, 0, i, unit_below(&r, 3));
+    unit_run(&r);
+    for (uint32_t i = 0; i < A * B * C; i++)
+        if (r.v[0][i] != 0) {
+            ck_assert_double_eq(r.v[1][found], i / B / C);
+            ck_assert_double_eq(r.v[1][A * B * C + found], i / C % B);
+            ck_assert_double_eq(r.v[1][2 * A * B * C + found], i % C);
+            found++;
+        }
+    ck_assert_double_eq(r.v[2][0], found);
+    ck_assert_double_eq(r.v[2][1], 3);
+    unit_end(&r);
+}
+END_TEST
+
 /* Dims of an input that are known when it runs. */
 START_TEST(dynamic_inputs)
 {
@@ -805,6 +832,44 @@ START_TEST(wrong_indices)
 }
 END_TEST
 
+START_TEST(wrong_types)
+{
+    unit_start(&r, 133, false);
+    for (uint32_t i = 0; i < 5; i++)
+        unit_word(&r, 0);
+    unit_in(&r, BLOB_F16, 3, 4);
+    unit_in(&r, BLOB_S32, 3, 1);
+    unit_in(&r, BLOB_F16, 3, 1);
+    unit_absent(&r);
+    unit_out(&r, BLOB_F16, 3, 4);
+    unit_fails(&r, VPU_ERR_UNSUPPORTED, "in2 is of type FP16");
+    r.buffers[2].desc.type = BLOB_S32;
+    r.buffers[2].desc.strides[0] = 4;
+    r.buffers[4].desc.type = BLOB_U8;
+    unit_fails(&r, VPU_ERR_UNSUPPORTED, "out0 is of type U8");
+    unit_end(&r);
+
+    for (uint32_t k = 0; k < 3; k++) {
+        unit_start(&r, 127, false);
+        unit_word(&r, 0);
+        unit_in(&r, k == 0 ? BLOB_F16 : BLOB_S32, 3, 2);
+        unit_in(&r, k == 1 ? BLOB_F16 : BLOB_S32, 3, 2);
+        unit_out(&r, k == 2 ? BLOB_F16 : BLOB_S32, 3, 2);
+        unit_fails(&r, VPU_ERR_UNSUPPORTED, "of type FP16");
+        unit_end(&r);
+    }
+
+    unit_start(&r, 94, false);
+    unit_word(&r, 0);
+    unit_word(&r, 1);
+    unit_in(&r, BLOB_F16, 0x43, 4, 3);
+    unit_in(&r, BLOB_U8, 3, 3);
+    unit_out(&r, BLOB_F16, 0x43, 4, 3);
+    unit_fails(&r, VPU_ERR_UNSUPPORTED, "in1 is of type U8");
+    unit_end(&r);
+}
+END_TEST
+
 START_TEST(wrong_counts)
 {
     unit_start(&r, 104, false);
@@ -875,10 +940,12 @@ int main(void)
     tcase_add_test(t, top_extremes);
     tcase_add_test(t, one_hot);
     tcase_add_test(t, non_zero);
+    tcase_add_test(t, non_zero_of_three_dims);
     tcase_add_test(t, dynamic_inputs);
     tcase_add_test(t, shapes);
     tcase_add_loop_test(t, reductions, 0, 5);
     tcase_add_test(t, wrong_indices);
+    tcase_add_test(t, wrong_types);
     tcase_add_test(t, wrong_counts);
     suite_add_tcase(s, t);
     runner = srunner_create(s);

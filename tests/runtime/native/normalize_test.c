@@ -205,6 +205,38 @@ START_TEST(softmax)
 }
 END_TEST
 
+/* A tensor of bytes, and one of another size. */
+START_TEST(wrong_tensors)
+{
+    static const struct {
+        uint32_t type, n;
+        uint32_t words[4];
+    } rows[] = {{3, 1, {0}},           {11, 3, {3, 0x38003c00, 0x3a00}},
+                {18, 3, {3, 0, 0}},    {35, 3, {0, 1, 0x3f000000}},
+                {61, 1, {0x3f000000}}, {62, 4, {1, 0, 0, 0x3f000000}}};
+
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        unit_start(&r, rows[k].type, false);
+        for (uint32_t i = 0; i < rows[k].n; i++)
+            unit_word(&r, rows[k].words[i]);
+        unit_in(&r, BLOB_F16, 0x321, 4, 3, 2);
+        unit_out(&r, BLOB_F16, 0x321, 4, 3, 2);
+        if (rows[k].type == 35)
+            unit_constant(&r, BLOB_F16, 3, 1);
+        r.buffers[1].desc.dims[1] = 2;
+        unit_fails(&r, VPU_ERR_PARSE, "expected one size");
+        r.buffers[1].desc.dims[1] = 3;
+        r.buffers[0].desc.type = BLOB_U8;
+        unit_fails(&r, VPU_ERR_UNSUPPORTED, "of type U8");
+        r.buffers[0].desc.type = BLOB_F16;
+        r.buffers[0].desc.order = r.buffers[1].desc.order = 0x621;
+        if (rows[k].type != 3)
+            unit_fails(&r, VPU_ERR_PARSE, "0x621");
+        unit_end(&r);
+    }
+}
+END_TEST
+
 /* --- matrices ------------------------------------------------------------ */
 
 enum { ROWS = 5, COLUMNS = 7, BETWEEN = 6 };
@@ -286,6 +318,20 @@ START_TEST(wrong_products)
     unit_fails(&r, VPU_ERR_PARSE, "6 by 5 and 7 by 6 for 7 by 4");
     r.words[2] = 1;
     unit_fails(&r, VPU_ERR_PARSE, "3 buffers, expected 4");
+    unit_end(&r);
+
+    unit_start(&r, 91, false);
+    unit_float(&r, 1);
+    unit_float(&r, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        unit_word(&r, i == 0);
+    unit_in(&r, BLOB_F16, 0x321, 6, 5, 2);
+    unit_in(&r, BLOB_F16, 0x321, 7, 6, 3);
+    unit_in(&r, BLOB_F16, 0x43, 7, 4);
+    unit_out(&r, BLOB_F16, 0x321, 7, 5, 2);
+    unit_fails(&r, VPU_ERR_PARSE, "dim 2 of in1 is 3, expected 1 or 2");
+    r.buffers[1].desc.dims[2] = 1;
+    unit_fails(&r, VPU_ERR_PARSE, "dim 1 of in2 is 4, expected 1 or 5");
     unit_end(&r);
 }
 END_TEST
@@ -416,6 +462,7 @@ int main(void)
     tcase_add_test(t, moments);
     tcase_add_test(t, responses);
     tcase_add_test(t, softmax);
+    tcase_add_test(t, wrong_tensors);
     tcase_add_test(t, products);
     tcase_add_test(t, wrong_products);
     tcase_add_test(t, lstm);

@@ -107,6 +107,16 @@ void unit_dynamic(stage_rig *r, uint32_t t)
     r->places[BLOB_OUTPUT] += f->data.bytes;
 }
 
+void unit_share(stage_rig *r, uint32_t in, uint32_t out, int behind)
+{
+    int bytes = (int)blob_type_bytes(r->buffers[in].desc.type);
+
+    r->shared[in] = true;
+    r->buffers[in].location = r->buffers[out].location;
+    r->buffers[in].offset =
+        (uint32_t)((int)r->buffers[out].offset + behind * bytes);
+}
+
 uint32_t unit_absent(stage_rig *r)
 {
     uint32_t t = r->s.n_buffers++;
@@ -242,7 +252,7 @@ static void make_areas(stage_rig *r, areas *m, bool all)
     for (uint32_t t = 0; t < r->s.n_buffers; t++) {
         const blob_buffer *f = &r->buffers[t];
 
-        if (is_out(f) || (!all && f->location != BLOB_CONST))
+        if ((is_out(f) && !r->shared[t]) || (!all && f->location != BLOB_CONST))
             continue;
         for (uint64_t i = 0; i < r->n[t]; i++)
             put(f->desc.type, r->v[t][i],
@@ -308,7 +318,7 @@ static void read_outputs(stage_rig *r, areas *m)
         const blob_buffer *f = &r->buffers[t];
         uint32_t bytes = blob_type_bytes(f->desc.type);
 
-        for (uint64_t i = 0; is_out(f) && i < r->n[t]; i++) {
+        for (uint64_t i = 0; is_out(f) && !r->shared[t] && i < r->n[t]; i++) {
             uint8_t *p =
                 m->bytes[f->location] + f->offset + byte_of(&f->desc, i);
 
@@ -316,6 +326,10 @@ static void read_outputs(stage_rig *r, areas *m)
             memset(p, FILL, bytes);
         }
     }
+    for (uint32_t t = 0; t < r->s.n_buffers; t++)
+        if (r->shared[t])
+            memset(m->bytes[r->buffers[t].location] + r->buffers[t].offset,
+                   FILL, blob_desc_span(&r->buffers[t].desc));
     for (uint32_t l = BLOB_OUTPUT; l <= BLOB_BSS; l++)
         for (uint32_t i = 0; l != BLOB_CONST && i < r->places[l] + BEHIND; i++)
             if (m->bytes[l][i] != FILL)

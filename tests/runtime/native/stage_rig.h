@@ -18,7 +18,8 @@ typedef struct {
     double *v[UNIT_TENSORS]; /* values: of inputs set, of outputs read */
     uint64_t n[UNIT_TENSORS];
     uint32_t places[BLOB_N_LOCATIONS]; /* bytes in use */
-    bool gaps; /* strides of tensors that are added have gaps */
+    bool shared[UNIT_TENSORS]; /* inputs that lie where an output does */
+    bool gaps;                 /* strides of tensors that are added have gaps */
     uint64_t state;
     vpu_error err;
 } stage_rig;
@@ -42,6 +43,10 @@ uint32_t unit_absent(stage_rig *r);
 /* That output, which has been added without gaps, gets its dims when it runs:
  * the record has its strides alone. */
 void unit_dynamic(stage_rig *r, uint32_t t);
+
+/* That input lies so many elements behind the beginning of that output, or
+ * before it, without gaps. */
+void unit_share(stage_rig *r, uint32_t in, uint32_t out, int behind);
 
 /* Values between the two, rounded to the tensor's type; of integers, whole
  * ones. */

@@ -158,9 +158,10 @@ static size_t stage_seconds(double *out, size_t room)
     return i;
 }
 
-/* Reordered, computed, reordered back: each stage takes what the simulator says
- * it takes, but for where buffers lie and what caches still hold. */
-START_TEST(conversions_are_simulated)
+/* Reordered, computed, reordered back: the kernel takes what the simulator says
+ * it takes, but for where buffers lie and what caches still hold; what is
+ * reordered, stages of the device there, takes some time. */
+START_TEST(stages_take_time)
 {
     static const char words[] =
         "--layer ReorgLastLine --shape in0=1x64x26x26 --param stride=2";
@@ -174,9 +175,10 @@ START_TEST(conversions_are_simulated)
     ck_assert_uint_eq(stage_seconds(here, 4), 3);
     run("run", "reorg", words, "--backend", "--xlink C --report json --quiet");
     ck_assert_uint_eq(stage_seconds(there, 4), 3);
-    for (int i = 0; i < 3; i++)
-        ck_assert_msg(there[i] > 0.95 * here[i] && there[i] < 1.05 * here[i],
-                      "stage %d: %g s, simulated %g s", i, there[i], here[i]);
+    ck_assert_msg(there[1] > 0.95 * here[1] && there[1] < 1.05 * here[1],
+                  "%g s, simulated %g s", there[1], here[1]);
+    ck_assert(there[0] > 1e-6 && there[0] < 1e-2);
+    ck_assert(there[2] > 1e-6 && there[2] < 1e-2);
 }
 END_TEST
 
@@ -411,7 +413,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, samples_are_the_simulators, 0, N_SAMPLES);
     tcase_add_loop_test(t, weights, 0, 3);
-    tcase_add_test(t, conversions_are_simulated);
+    tcase_add_test(t, stages_take_time);
     tcase_add_test(t, serials_of_all_lengths);
     tcase_add_test(t, report_log_and_trace);
     tcase_add_test(t, errors_have_the_last_packets);
