@@ -36,6 +36,7 @@ class Graph:
 
     def __init__(self, seed, io="f16"):
         self.io = io
+        self.grn_every = self.convolutions = 0
         self.rng = np.random.default_rng(seed)
         self.parameters = []
         self.data = {}
@@ -100,7 +101,11 @@ class Graph:
             y = op.group_convolution(x, w, s, begin, end, d, *more)
         if bias:
             y = op.add(y, self.normal((1, outputs, 1, 1), 0.1))
-        return self.act(y, act)
+        y = self.act(y, act)
+        self.convolutions += 1
+        if self.grn_every and self.convolutions % self.grn_every == 0:
+            y = self.node("GRN", [y], "opset1", bias=1.0)
+        return y
 
     def act(self, y, act):
         if act is None:

@@ -36,11 +36,15 @@ def relative(value):
 BOXES = Tolerance("boxes", 1e-2)
 MOST = Tolerance("most", 2e-2)
 
-# io: what the host gives and takes: "f16", or "u8" in and "f32" out as it does when
-# nothing is said. config: of the plug-in. hw: the hardware acceleration. edit: of the text of
-# the IR, for what the builder does not let through. quick: of make check-openvino's
-# short list. big: takes long. doubt: why the CPU plug-in's result is not what a stick is
-# held to; it has to run. dynamic: of shapes known when it runs only.
+# Options of a case:
+#   io       what the host gives and takes: "f16", or "u8" in and "f32" out as it does when
+#            nothing is said
+#   config   of the plug-in;  hw: the hardware acceleration;  batch
+#   edit     of the text of the IR, for what the builder does not let through
+#   custom   its GRN layers are kernels of ours where a binding is given
+#   quick    its blob is run by vpu run, too;  big: takes long
+#   doubt    why the CPU plug-in's result is not what a stick is held to; it has to run
+#   dynamic  of shapes that are known when it runs only: not run
 Case = namedtuple("Case", "name build tolerance seed options")
 CASES = []
 
@@ -95,6 +99,12 @@ def add_whole():
          config={"MYRIAD_THROUGHPUT_STREAMS": "1"})
     case("screlu", s.screlu, HW, config={"MYRIAD_ENABLE_REPL_WITH_SCRELU": "YES"})
     case("custom-grn", s.custom_grn, NET, quick=True)
+    for name, build in (("resnet18-64", w.resnet(18, 64, 100, 16)),
+                        ("squeezenet-64", w.squeezenet(64, 100)),
+                        ("mobilenet2-64", w.mobilenet2(0.5, 64, 100)),
+                        ("yolo3-160", w.yolo3(160)), ("encoder", w.encoder())):
+        case(name + "-custom", w.with_grn(build), NET, custom=True)
+        case(name + "-custom-sw", w.with_grn(build), NET, custom=True, hw=False)
 
 
 def add_convolutions():

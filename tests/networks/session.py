@@ -112,13 +112,19 @@ def keep(p, loaded, got, work):
         print(sum(times.values()), len(times), blob.stage_count, file=f)
 
 
-def run_case(ie, cpu, case, work):
+def run_case(ie, cpu, case, work, binding):
     p = prepare(case, work)
     expected = corpus.oracle(cpu, p.path, case, p.data)
     kept = case.options.get("quick")
-    loaded = load(ie, p, PERF_COUNT="YES", MYRIAD_PERF_REPORT_MODE="MYRIAD_PER_STAGE") \
-        if kept else load(ie, p)
+    custom = binding and case.options.get("custom")
+    more = {"MYRIAD_CUSTOM_LAYERS": binding} if custom else {}
+    if kept or custom:
+        more.update(PERF_COUNT="YES", MYRIAD_PERF_REPORT_MODE="MYRIAD_PER_STAGE")
+    loaded = load(ie, p, **more)
     got = infer(loaded, p.inputs)
+    if custom and "Custom" not in [v["exec_type"] for v in
+                                   loaded.requests[0].get_perf_counts().values()]:
+        return "no stage is a custom one"
     if kept:
         keep(p, loaded, got, work)
     return "" if case.options.get("doubt") else compare(case.tolerance, expected, got)
@@ -277,6 +283,7 @@ def main():
     a.add_argument("--quick", action="store_true", help="whole networks: only small ones")
     a.add_argument("--every", type=int, default=1, metavar="N",
                    help="only each N-th of the single stages")
+    a.add_argument("--dynamic", action="store_true", help="also what has dynamic shapes")
     a.add_argument("--custom", help="a binding of GRN")
     a.add_argument("--times", action="store_true", help="print what took long")
     a = a.parse_args()
@@ -294,7 +301,8 @@ def main():
                 about = json.load(f)
         except OSError:
             continue
-        if "stages" not in about or "no_oracle" in about or case.options.get("dynamic"):
+        if "stages" not in about or "no_oracle" in about or \
+                (case.options.get("dynamic") and not a.dynamic):
             continue
         if not set(about["stages"]) <= runs:
             missing |= set(about["stages"]) - runs
@@ -309,7 +317,7 @@ def main():
             continue
         begin = time.time()
         try:
-            wrong = run_case(ie, cpu, case, a.work)
+            wrong = run_case(ie, cpu, case, a.work, a.custom)
         except Exception as e:
             wrong = "%s: %s" % (type(e).__name__, str(e).strip().split("\n")[-1])
         count.say(case.name, wrong)

@@ -329,7 +329,7 @@ def small_loop(time=5):
 def ctc(merge=True):
     def build(g):
         t, n, c = 12, 1, 6
-        p = g.input((t, n, c), data=np.float32(np.float16(g.rng.dirichlet(np.ones(c) * 0.3, (t, n)))))
+        p = g.input((t, n, c), data=g.rng.dirichlet(np.ones(c) * 0.3, (t, n)).astype(np.float16))
         mask = np.ones((t, n))
         mask[9:] = 0
         return g.outputs(op.ctc_greedy_decoder(p, g.input((t, n), data=mask), merge))
@@ -339,7 +339,7 @@ def ctc(merge=True):
 def ctc_lengths(merge=True):
     def build(g):
         n, t, c = 2, 12, 6
-        p = g.input((n, t, c), data=np.float32(np.float16(g.rng.dirichlet(np.ones(c) * 0.3, (n, t)))))
+        p = g.input((n, t, c), data=g.rng.dirichlet(np.ones(c) * 0.3, (n, t)).astype(np.float16))
         y = op.ctc_greedy_decoder_seq_len(p, g.input((n,), data=[12, 9], kind="i32"),
                                           g.const(c - 1, np.int32), merge)
         return g.outputs((y, 0), (y, 1))
@@ -447,7 +447,8 @@ def detectron_detections():
                     g.input((n, classes), data=s.astype(np.float16)),
                     g.input((1, 3), data=[[128, 160, 1]])],
                    "opset6", score_threshold=0.05, nms_threshold=0.5, num_classes=classes,
-                   post_nms_count=20, max_detections_per_image=10, class_agnostic_box_regression=False,
+                   post_nms_count=20, max_detections_per_image=10,
+                   class_agnostic_box_regression=False,
                    max_delta_log_wh=4.135, deltas_weights=[10.0, 10.0, 5.0, 5.0])
         return g.outputs((y, 0), (y, 1), (y, 2))
     return build

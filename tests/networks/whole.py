@@ -9,6 +9,14 @@ def ends(g, logits, shape=None):
     return g.outputs(logits, op.softmax(logits, 1), names=["logits", "prob"])
 
 
+def with_grn(build, every=4):
+    """A network with a GRN, which may be a custom layer, behind each so many convolutions."""
+    def built(g):
+        g.grn_every = every
+        return build(g)
+    return built
+
+
 def squeezenet(size=227, classes=1000):
     """SqueezeNet 1.1."""
     def fire(g, x, squeeze, expand):
@@ -155,7 +163,7 @@ def encoder(size=96, width=16):
 
 
 def ssd(size=128, classes=5):
-    """A detection head on a small network: PriorBox on one scale, the clustered one on the other."""
+    """A detection head on a small network: PriorBox on one scale, clustered on the other."""
     def build(g):
         image = g.input((1, 3, size, size))
         x = g.conv(image, 16, 3, stride=2, act="relu")
