@@ -8,7 +8,7 @@
 
 #define NEVER UINT64_MAX
 
-typedef enum { SETUP, WEIGHTS, COMPUTE, FLOW, DONE } actor_state;
+typedef enum { SETUP, COMPUTE, FLOW, DONE } actor_state;
 
 typedef struct {
     const mach_work *w;
@@ -123,25 +123,14 @@ static void flow_from(stage *s, uint32_t i, uint64_t bytes, uint64_t work,
     s->profile->ddr_bytes += bytes;
 }
 
-/* Weights come in long bursts, faster than the accesses of SHAVEs reach: they
- * are so many bytes of those as take as long. */
-static void fetch_weights(stage *s, uint32_t i, const mach_descriptor *d)
-{
-    double ratio = s->desc->ddr_eff_bw / s->desc->nce_weight_bw;
-    uint64_t bytes = (uint64_t)((double)d->weight_bytes * ratio);
-
-    flow_from(
-        s, i, bytes,
-        cycles_of((double)d->weight_bytes / (s->desc->nce_weight_bw * 1e9),
-                  s->desc),
-        true);
-    s->profile->ddr_bytes += d->weight_bytes - bytes;
-    s->actors[i].state = WEIGHTS;
-}
-
+/* While the engine is set up its weights arrive. They come in long bursts,
+ * faster than the accesses of SHAVEs reach: they are so many bytes of those as
+ * take as long. */
 static void begin_descriptor(stage *s, uint32_t i)
 {
     actor *a = &s->actors[i];
+    const mach_desc *d = s->desc;
+    uint64_t weights, bytes, fetch;
 
     if (a->at == a->w->n_descriptors) {
         a->state = DONE;
@@ -149,9 +138,13 @@ static void begin_descriptor(stage *s, uint32_t i)
         a->end = s->now;
         return;
     }
-    a->state = SETUP;
+    weights = a->w->descriptors[a->at].weight_bytes;
+    bytes = (uint64_t)((double)weights * d->ddr_eff_bw / d->nce_weight_bw);
+    fetch = cycles_of((double)weights / (d->nce_weight_bw * 1e9), d);
     a->begin = s->now;
-    a->next = s->now + s->desc->nce_descriptor;
+    flow_from(s, i, bytes, at_least(fetch, d->nce_descriptor), true);
+    s->profile->ddr_bytes += weights - bytes;
+    a->state = SETUP;
 }
 
 static void end_flow(stage *s, uint32_t i)
@@ -166,9 +159,7 @@ static void nce_event(stage *s, uint32_t i)
     const mach_descriptor *d = &a->w->descriptors[a->at];
 
     end_flow(s, i);
-    if (a->state == SETUP && d->weight_bytes) {
-        fetch_weights(s, i, d);
-    } else if (a->state == SETUP || a->state == WEIGHTS) {
+    if (a->state == SETUP) {
         flow_from(s, i, d->ddr_bytes, d->cycles, true);
         a->state = COMPUTE;
         s->profile->nce_cycles += d->cycles;

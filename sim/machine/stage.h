@@ -3,7 +3,7 @@
  * injected into another, over the DDR of the machine.
  *
  * A descriptor of the engine begins with nce_descriptor cycles, in which it is
- * fetched and the engine set up; then its weights arrive, then the array
+ * fetched and the engine set up, and its weights arrive; then the array
  * computes. A stage's units begin together, native_stage cycles after the one
  * before; it ends with the last of them. Bytes on DDR are flows
  * (sim/machine/flow.h), so that units share it.

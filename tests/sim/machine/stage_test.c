@@ -50,17 +50,23 @@ START_TEST(descriptors_follow_each_other)
 }
 END_TEST
 
+/* While the engine is set up: few take no time of their own. */
 START_TEST(weights_come_at_their_rate)
 {
-    const mach_descriptor list[] = {{1000, 131072, 0}};
+    const mach_descriptor few[] = {{1000, 1024, 0}};
+    const mach_descriptor list[] = {{1000, 262144, 0}};
     const mach_work w = {
         .unit = MACH_WORK_NCE, .descriptors = list, .n_descriptors = 1};
-    uint64_t expected = d.native_stage + d.nce_descriptor + 1000 +
-                        seconds(131072 / (d.nce_weight_bw * 1e9));
+    const mach_work quick = {
+        .unit = MACH_WORK_NCE, .descriptors = few, .n_descriptors = 1};
+    uint64_t expected =
+        d.native_stage + 1000 + seconds(262144 / (d.nce_weight_bw * 1e9));
 
     ck_assert_uint_ge(cycles_of(&w, 1) + 2, expected);
     ck_assert_uint_le(p.cycles, expected + 2);
-    ck_assert_uint_eq(p.ddr_bytes, 131072);
+    ck_assert_uint_eq(p.ddr_bytes, 262144);
+    ck_assert_uint_eq(cycles_of(&quick, 1),
+                      d.native_stage + d.nce_descriptor + 1000);
 }
 END_TEST
 
