@@ -115,6 +115,127 @@ def yolov8(width, depth, most, size=416, classes=80):
     return build
 
 
+def rep(g, x, n, stride=1):
+    """A RepVGG block as it is deployed."""
+    return g.conv(x, n, 3, stride=stride, act="relu")
+
+
+def reps(g, x, n, repeats):
+    for _ in range(repeats):
+        x = rep(g, x, n)
+    return x
+
+
+def bep(g, x, n, repeats):
+    """BepC3 of two thirds of the channels, of blocks of two with a branch around."""
+    c = int(n * 2 / 3)
+    y = g.conv(x, c, 1, act="relu")
+    for _ in range(max(repeats // 2, 1)):
+        y = op.add(y, rep(g, rep(g, y, c), c))
+    return g.conv(op.concat([y, g.conv(x, c, 1, act="relu")], 1), n, 1, act="relu")
+
+
+def upsampled(g, x, n):
+    w = g.normal((shape_of(x)[1], n, 2, 2), 0.1)
+    return op.convolution_backprop_data(x, w, [2, 2])
+
+
+def yolov6(width, depth, stage=reps, bins=1, size=416, classes=80):
+    """YOLOv6 of release 2: EfficientRep or its CSP form, RepPAN, decoupled heads."""
+    def build(g):
+        def channels(n):
+            return int(n * width + 7) // 8 * 8
+
+        def repeats(n):
+            return max(round(n * depth), 1)
+        x = g.input((1, 3, size, size))
+        x = rep(g, x, channels(64), 2)
+        levels = []
+        for n, count in ((128, 6), (256, 12), (512, 18), (1024, 6)):
+            x = stage(g, rep(g, x, channels(n), 2), channels(n), repeats(count))
+            levels.append(x)
+        parts = [g.conv(x, channels(1024) // 2, 1, act="relu")]
+        for _ in range(3):
+            parts.append(g.max_pool(parts[-1], 5, 1, pad=2))
+        x = g.conv(op.concat(parts, 1), channels(1024), 1, act="relu")
+        n = repeats(12)
+        top = g.conv(x, channels(256), 1, act="relu")
+        x = op.concat([upsampled(g, top, channels(256)), levels[2]], 1)
+        middle = g.conv(stage(g, x, channels(256), n), channels(128), 1, act="relu")
+        x = op.concat([upsampled(g, middle, channels(128)), levels[1]], 1)
+        p3 = stage(g, x, channels(128), n)
+        x = op.concat([g.conv(p3, channels(128), 3, stride=2, act="relu"), middle], 1)
+        p4 = stage(g, x, channels(256), n)
+        x = op.concat([g.conv(p4, channels(256), 3, stride=2, act="relu"), top], 1)
+        p5 = stage(g, x, channels(512), n)
+        heads = []
+        for level in (p3, p4, p5):
+            c = shape_of(level)[1]
+            stem = silu(g, level, c, 1)
+            scores = op.sigmoid(g.conv(silu(g, stem, c, 3), classes, 1))
+            heads.append(op.concat([g.conv(silu(g, stem, c, 3), 4 * bins, 1), scores], 1))
+        return g.outputs(*heads, names=["p3", "p4", "p5"])
+    return build
+
+
+def yolov7_tiny(size=416, classes=80):
+    def build(g):
+        def conv(x, n, k, stride=1):
+            return g.conv(x, n, k, stride=stride, act="leaky")
+
+        def elan(x, c, n):
+            a, b = conv(x, c, 1), conv(x, c, 1)
+            d = conv(b, c, 3)
+            return conv(op.concat([conv(d, c, 3), d, b, a], 1), n, 1)
+        x = conv(conv(g.input((1, 3, size, size)), 32, 3, 2), 64, 3, 2)
+        x = elan(x, 32, 64)
+        levels = []
+        for c, n in ((64, 128), (128, 256), (256, 512)):
+            x = elan(g.max_pool(x, 2, 2), c, n)
+            levels.append(x)
+        a, b = conv(x, 256, 1), conv(x, 256, 1)
+        pools = [g.max_pool(b, k, 1, pad=k // 2) for k in (13, 9, 5)]
+        x = conv(op.concat(pools + [b], 1), 256, 1)
+        n5 = conv(op.concat([x, a], 1), 256, 1)
+        x = op.concat([conv(levels[1], 128, 1), doubled(g, conv(n5, 128, 1))], 1)
+        n4 = elan(x, 64, 128)
+        x = op.concat([conv(levels[0], 64, 1), doubled(g, conv(n4, 64, 1))], 1)
+        p3 = elan(x, 32, 64)
+        p4 = elan(op.concat([conv(p3, 128, 3, 2), n4], 1), 64, 128)
+        p5 = elan(op.concat([conv(p4, 256, 3, 2), n5], 1), 128, 256)
+        heads = [op.sigmoid(g.conv(conv(p, 2 * shape_of(p)[1], 3), 3 * (classes + 5), 1))
+                 for p in (p3, p4, p5)]
+        return g.outputs(*heads, names=["p3", "p4", "p5"])
+    return build
+
+
+def deeplab(size=256, classes=21):
+    """DeepLab v3 with MobileNet v2 and an output stride of 16: a pooled branch and one of 1x1;
+    the best class of each pixel."""
+    plan = [(1, 16, 1, 1, 1), (6, 24, 2, 2, 1), (6, 32, 3, 2, 1), (6, 64, 4, 2, 1), (6, 96, 3, 1, 1),
+            (6, 160, 3, 1, 2), (6, 320, 1, 1, 2)]
+
+    def build(g):
+        x = g.conv(g.input((1, 3, size, size)), 32, 3, stride=2, act="relu6")
+        for expand, n, count, stride, dilation in plan:
+            for j in range(count):
+                c = shape_of(x)[1]
+                y = g.conv(x, c * expand, 1, act="relu6") if expand > 1 else x
+                rate = dilation if (n, j) != (160, 0) else 1
+                y = g.conv(y, c * expand, 3, stride=stride if not j else 1, pad=rate,
+                           dilation=rate, groups=c * expand, act="relu6")
+                y = g.conv(y, n, 1, gain=1.0)
+                x = op.add(x, y) if shape_of(y) == shape_of(x) else y
+        h, w_ = shape_of(x)[2:]
+        pooled = g.resize(g.conv(g.global_pool(x), 256, 1, act="relu"), h, w_, "linear_onnx")
+        x = op.concat([pooled, g.conv(x, 256, 1, act="relu")], 1)
+        x = g.conv(g.conv(x, 256, 1, act="relu"), classes, 1)
+        x = g.resize(x, size, size, "linear_onnx")
+        best = op.topk(x, g.ints(1), 1, "max", "none")
+        return g.outputs((best, 1), names=["labels"])
+    return build
+
+
 ROWS = [
     Row("N1", "ResNet-50 224", only_scores(w.resnet(50)), "image", 54.83, True),
     Row("N2", "MLP 784-256-256-256-10", mlp(256), "image", 0.348, True),
@@ -122,6 +243,11 @@ ROWS = [
     Row("N4", "CNV 16-32-64, 128", cnv((16, 32, 64), 128), "image", 0.688, True),
     Row("N5", "CNV 64-128-256, 512", cnv((64, 128, 256), 512), "image", 1.345, True),
     Row("N6", "ResNet-18 224", only_scores(w.resnet(18)), "latency", 19.7, True),
+    Row("N7", "DeepLab v3 (MobileNet v2) 256", deeplab(), "latency", 48.1, False),
+    Row("N8", "YOLOv6n R2 416", yolov6(0.25, 0.33), "latency", 29.3, False),
+    Row("N9", "YOLOv6t R2 416", yolov6(0.375, 0.33), "latency", 54.1, False),
+    Row("N10", "YOLOv6m R2 416", yolov6(0.75, 0.6, bep, 17), "latency", 190.2, False),
+    Row("N11", "YOLOv7-tiny 416", yolov7_tiny(), "latency", 37.6, False),
     Row("N12", "YOLOv8n 416", yolov8(0.25, 0.33, 1024), "latency", 56.9, True),
     Row("N13", "YOLOv8s 416", yolov8(0.5, 0.33, 1024), "latency", 111.9, False),
     Row("N14", "YOLOv8m 416", yolov8(0.75, 0.67, 768), "latency", 273.8, False),
