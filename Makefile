@@ -349,7 +349,7 @@ python-cdef: # the Python package's declarations are the header's
 	@scripts/python-cdef --check && echo "  ok   python-cdef"
 lint: headers layers prefixes citations python-cdef
 	@$(CLANG_FORMAT) --dry-run -Werror $(SRC) $(HDR) $(shell find tests -name '*.c')
-	@shellcheck $$(grep -l '^#!/bin/sh' scripts/*) .ci/run tests/usb/guest tests/usb/openvino_guest
+	@shellcheck $$(grep -l '^#!/bin/sh' scripts/*) .ci/run tests/usb/guest tests/usb/openvino_guest tests/networks/wrong_layer
 format:
 	@$(CLANG_FORMAT) -i $(SRC) $(HDR) $(shell find tests -name '*.c')
 tidy: compile_commands.json

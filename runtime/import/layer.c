@@ -124,7 +124,7 @@ vpu_status import_layer_bind(const graph_layer_texts *t, const import_config *c,
         return bind_network(t, c, a, log, out, err);
     if (path && import_is_blob(path))
         return bind_blob(t, c, a, out, err);
-    if (t->custom)
+    if (t->custom && path && file_exists(path))
         return err_set(err, VPU_ERR_INVALID,
                        "%s: --custom is for a network (an IR, whose root is "
                        "<net>), and %s is none",

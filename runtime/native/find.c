@@ -190,7 +190,7 @@ void native_run_one_hot(const native_job *j)
 
 /* --- NonZero ------------------------------------------------------------- */
 
-/* Dims of the result are an output: {found, dims of the input}. */
+/* Dims of the result are an output: {dims of the input, found}. */
 void native_make_non_zero(native_maker *m)
 {
     native_need_type(m, 1, NATIVE_TYPE(BLOB_S32));
@@ -205,7 +205,8 @@ void native_run_non_zero(const native_job *j)
 {
     const native_tensor *in = native_of(j, 0), *out = native_of(j, 1);
     const float *v = native_load(j, 0);
-    int32_t *at = (int32_t *)(void *)native_room(j, out->n), dims[2] = {0};
+    int32_t *at = (int32_t *)(void *)native_room(j, out->n), dims[2] = {0},
+            n = 0;
 
     for (uint64_t k = 0; k < in->n; k++) {
         uint64_t rest = k;
@@ -213,11 +214,12 @@ void native_run_non_zero(const native_job *j)
         if (v[k] == 0)
             continue;
         for (uint32_t d = 0; d < in->rank; rest /= in->dims[d++])
-            at[(in->rank - 1 - d) * in->n + (uint64_t)dims[0]] =
+            at[(in->rank - 1 - d) * in->n + (uint64_t)n] =
                 (int32_t)(rest % in->dims[d]);
-        dims[0]++;
+        n++;
     }
-    dims[1] = (int32_t)in->rank;
+    dims[0] = (int32_t)in->rank; /* in the IR's order: hosts read them so [B] */
+    dims[1] = n;
     native_store_int(j, 1, at);
     native_store_int(j, 2, dims);
 }

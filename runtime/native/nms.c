@@ -70,7 +70,7 @@ void native_run_nms(const native_job *j)
     native_box *boxes = arena_array(j->arena, native_box, s->boxes);
     native_scored *found = arena_array(j->arena, native_scored, s->boxes);
     int32_t *out = (int32_t *)(void *)native_room(j, rows * 3);
-    int32_t dims[2] = {3, 0};
+    int32_t dims[2] = {0, 3}; /* in the IR's order: hosts read them so [B] */
 
     for (uint64_t k = 0; k < (uint64_t)s->images * s->classes; k++) {
         uint64_t image = k / s->classes;
@@ -85,8 +85,8 @@ void native_run_nms(const native_job *j)
         n = native_suppress(boxes, found, n,
                             most && *most > 0 ? (uint32_t)*most : 0, overlap,
                             0);
-        for (uint32_t i = 0; i < n && (uint64_t)dims[1] < rows; i++) {
-            int32_t *row = out + 3 * dims[1]++;
+        for (uint32_t i = 0; i < n && (uint64_t)dims[0] < rows; i++) {
+            int32_t *row = out + 3 * dims[0]++;
 
             row[0] = (int32_t)image;
             row[1] = (int32_t)(k % s->classes);

@@ -44,7 +44,6 @@ MOST = Tolerance("most", 2e-2)
 #   custom   its GRN layers are kernels of ours where a binding is given
 #   quick    its blob is run by vpu run, too;  big: takes long
 #   doubt    why the CPU plug-in's result is not what a stick is held to; it has to run
-#   dynamic  of shapes that are known when it runs only: not run
 Case = namedtuple("Case", "name build tolerance seed options")
 CASES = []
 
@@ -420,7 +419,7 @@ def add_moves():
     case("broadcast", s.broadcast((1, 16, 1, 1), [1, 16, 6, 8]), SAME)
     case("broadcast-rank", s.broadcast((6, 1), [3, 6, 8]), SAME)
     case("broadcast-two", s.broadcast((1, 6, 8), [3, 1, 8], "BIDIRECTIONAL"), SAME)
-    case("nonzero", s.non_zero, SAME, dynamic=True)
+    case("nonzero", s.non_zero, SAME)
     for name, a, b, ta, tb in (("", (6, 40), (40, 24), False, False),
                                ("-ta", (40, 6), (40, 24), True, False),
                                ("-tb", (6, 40), (24, 40), False, True),
@@ -461,8 +460,8 @@ def add_heads():
     case("roialign", s.roi_align(), within(5e-3))
     case("roialign-max", s.roi_align("max"), within(5e-3),
          doubt="the CPU plug-ins of 2021.4 and 2022 differ")
-    case("nms", s.nms(), SAME, dynamic=True)
-    case("nms-center", s.nms("center"), SAME, dynamic=True)
+    case("nms", s.nms(), SAME)
+    case("nms-center", s.nms("center"), SAME)
     case("exp-topk", s.detectron_topk(), within(0.0))
     case("exp-grid", s.detectron_grid(), within(1e-1),
          edit=[('flatten="true"', 'flatten="1"')])

@@ -283,7 +283,6 @@ def main():
     a.add_argument("--quick", action="store_true", help="whole networks: only small ones")
     a.add_argument("--every", type=int, default=1, metavar="N",
                    help="only each N-th of the single stages")
-    a.add_argument("--dynamic", action="store_true", help="also what has dynamic shapes")
     a.add_argument("--custom", help="a binding of GRN")
     a.add_argument("--times", action="store_true", help="print what took long")
     a = a.parse_args()
@@ -301,8 +300,7 @@ def main():
                 about = json.load(f)
         except OSError:
             continue
-        if "stages" not in about or "no_oracle" in about or \
-                (case.options.get("dynamic") and not a.dynamic):
+        if "stages" not in about or "no_oracle" in about:
             continue
         if not set(about["stages"]) <= runs:
             missing |= set(about["stages"]) - runs
