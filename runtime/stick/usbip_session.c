@@ -66,6 +66,7 @@ struct usbip_session {
     size_t message_n, message_at;
     str firmware;
     int64_t last_firmware;      /* when, in ms */
+    bool asked;                 /* the ROM, something */
     uint8_t answer[MAX_ANSWER]; /* of the ROM */
 };
 
@@ -460,7 +461,8 @@ static void answer_reads(usbip_session *s)
     s->message = s->answer;
     s->message_n = info.reads;
     s->message_at = 0;
-    s->firmware.n = 0; /* the ROM waits for the next stream */
+    s->firmware.n = 0;
+    s->asked = true;
     pump_in(s);
 }
 
@@ -468,7 +470,16 @@ static void answer_reads(usbip_session *s)
  * With the lock. */
 static void collect(usbip_session *s, urb *u)
 {
-    size_t room = s->leaving ? 0 : MAX_FIRMWARE - s->firmware.n;
+    static const char magic[] = "MA2x";
+    size_t room;
+
+    /* Behind a question the ROM goes on with the same stream, or begins with
+     * another one. */
+    if (s->asked && u->length >= 4 && !memcmp(u->data, magic, 4))
+        s->firmware.n = 0;
+    else if (s->asked && !s->firmware.n)
+        str_puts(&s->firmware, magic);
+    room = s->leaving ? 0 : MAX_FIRMWARE - s->firmware.n;
 
     str_add(&s->firmware, u->data, u->length < room ? u->length : room);
     s->last_firmware = clock_ms();

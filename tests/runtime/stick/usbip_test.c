@@ -255,6 +255,7 @@ START_TEST(the_rom_tells_its_serial_number)
     static const uint8_t question[] = {
         'M',  'A',  '2', 'x', 0x9a, 0,    0x10, 0,    0x70, 1,    0, 0, 0,
         0xba, 0x20, 0,   0,   0x70, 0x84, 0,    0x30, 0,    0x70, 9, 0, 0};
+    static const uint8_t zeros[5000];
     static const uint8_t serial[9] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd};
 
     start(false);
@@ -264,6 +265,16 @@ START_TEST(the_rom_tells_its_serial_number)
     submit(3, 1, false, 0, sizeof question - 10, NULL, question + 10);
     expect(false, 3, 0, sizeof question - 10);
     expect(true, 2, 0, 9);
+    ck_assert_mem_eq(reply_data, serial, 9);
+    /* What follows has no beginning of its own; nor has padding. */
+    submit(5, 1, false, 0, 9, NULL, question + 4);
+    expect(false, 5, 0, 9);
+    submit(6, 1, false, 0, sizeof zeros, NULL, zeros);
+    expect(false, 6, 0, sizeof zeros);
+    submit(7, 1, true, 0, 64, NULL, NULL);
+    submit(8, 1, false, 0, sizeof question, NULL, question);
+    expect(false, 8, 0, sizeof question);
+    expect(true, 7, 0, 9);
     ck_assert_mem_eq(reply_data, serial, 9);
     submit(4, 1, false, 0, sizeof firmware, NULL, firmware);
     expect(false, 4, 0, sizeof firmware);
