@@ -20,10 +20,12 @@
 #                   fuzz target: hours
 #   make fuzz       every reader of bytes from outside, for FUZZ_SECONDS each
 #   make mutate     MUTANTS small changes of the program: do the tests notice?
-#   make bench      figures against Oclgrind and PoCL, build/bench.json
+#   make bench      figures against Oclgrind and PoCL, build/bench.json; networks
+#                   beside OpenVINO's CPU plug-in
 #   make bench-library  what the library adds to a launch, contexts in THREADS threads
 #   make bench-cache  what each fast way of the cache model gains
-#   make fidelity   published ratios beside ours, build/fidelity.json
+#   make fidelity   published ratios and times of networks beside ours,
+#                   build/fidelity.json
 #   make fidelity-pin  tests/fidelity/pinned.txt again, when the model changed
 #   make sensitivity  the ratios at both ends of every parameter's range
 #   make conflicts  a search for machines that bring ratios that exclude each other
@@ -308,6 +310,7 @@ bench: deps
 	@$(MAKE) --no-print-directory run-bench
 run-bench: all $(BENCH) $(OUT)/tests/bench/clhost $(OUT)/tests/bench/timeline
 	@scripts/bench build/vpu
+	@scripts/networks build/vpu speed
 
 bench-library: all $(OUT)/tests/bench/library # THREADS contexts side by side
 	@$(OUT)/tests/bench/library $${THREADS:-2}
@@ -317,6 +320,7 @@ bench-cache: all $(BENCH)
 
 run-fidelity: all $(FIDELITY)
 	@scripts/fidelity build/vpu --doc docs/timing.md
+	@scripts/networks build/vpu times --doc docs/networks.md
 run-fidelity-pin: all $(FIDELITY)
 	@scripts/fidelity build/vpu --doc docs/timing.md --pin tests/fidelity/pinned.txt
 run-sensitivity: all $(FIDELITY)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Networks whose times on a stick are published, as graphs of ours:
 
-timed.py VPU OUT [--only PATTERN]    compiles and runs them; prints the table
-                                     of docs/networks.md, "Published times"
+timed.py VPU OUT [--only PATTERN] [--doc FILE]
+
+Compiles and runs them, and prints the table of docs/networks.md, "Published times".
 
 Run by the Python of OpenVINO 2021.4.2. Topologies are rebuilt from their papers
 and repositories, weights are random: times do not depend on them.
@@ -287,14 +288,32 @@ def ours(row, vpu, blob):
     return ms, len(report["stages"])
 
 
+def write_between(path, name, text):
+    """TEXT between the markers NAME of a document."""
+    begin, end = ("<!-- %s:%s -->\n" % (name, word) for word in ("begin", "end"))
+    with open(path) as f:
+        doc = f.read()
+    head, rest = doc.split(begin)
+    with open(path, "w") as f:
+        f.write(head + begin + text + end + rest.split(end)[1])
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("vpu")
     p.add_argument("out")
     p.add_argument("--only", default="*")
+    p.add_argument("--doc", help="write the table between the markers networks of this file, too")
     a = p.parse_args()
-    print("| # | network | stages | published ms | ours | off | |")
-    print("|---|---|---|---|---|---|---|")
+    text = ""
+
+    def say(line):
+        nonlocal text
+        print(line, flush=True)
+        text += line + "\n"
+
+    say("| # | network | stages | published ms | ours | off | |")
+    say("|---|---|---|---|---|---|---|")
     errors = {True: [], False: []}
     for row in ROWS:
         if not fnmatch.fnmatch(row.number, a.only):
@@ -302,14 +321,16 @@ def main():
         ms, stages = ours(row, a.vpu, blob_of(row, a.out))
         off = ms / row.ms - 1
         errors[row.fitted].append(abs(off))
-        print("| %s | %s | %d | %.3g %s | %.3g | %+.0f %% | %s |" % (
+        say("| %s | %s | %d | %.3g %s | %.3g | %+.0f %% | %s|" % (
             row.number, row.name, stages, row.ms,
             "an image" if row.per == "image" else "latency", ms, 100 * off,
-            "fitted" if row.fitted else ""), flush=True)
-    for fitted, word in ((True, "fitted"), (False, "not fitted")):
-        if errors[fitted]:
-            print("\nMean absolute error of rows %s: %.1f %% (%d rows)." % (
-                word, 100 * sum(errors[fitted]) / len(errors[fitted]), len(errors[fitted])))
+            "fitted " if row.fitted else ""))
+    say("")
+    say("; ".join("mean absolute error of the %d rows that were %sfitted: %.1f %%" % (
+        len(errors[fitted]), "" if fitted else "not ", 100 * sum(errors[fitted]) / len(errors[fitted]))
+        for fitted in (True, False) if errors[fitted]).capitalize() + ".")
+    if a.doc:
+        write_between(a.doc, "networks", text)
 
 
 if __name__ == "__main__":
