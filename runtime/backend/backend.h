@@ -165,7 +165,8 @@ typedef struct {
     const sim_kernel *kernel;
     exec_result exec;
     exec_profile profile; /* without rows unless backend_observe_ops.profile */
-    const exec_sample *sample; /* of the last run; NULL without time */
+    /* Of the last run; NULL without time, and of native launches. */
+    const exec_sample *sample;
     uint32_t n_shaves;
     double compile_s; /* host time */
     double run_s;     /* host time of a run, the median of all so far */

@@ -117,8 +117,9 @@ static vpu_status fill_graph(void *user, vpu_error *err)
                              .timed = timed,
                              .cycles = timed};
     for (uint32_t i = 0; i < g->n_launches && timed; i++)
-        b->stages[i].result.sample = b->stages[i].sample =
-            arena_new(b->arena, exec_sample);
+        if (!g->launches[i].native)
+            b->stages[i].result.sample = b->stages[i].sample =
+                arena_new(b->arena, exec_sample);
     st = open_memory(b, err);
     return st ? st : backend_sim_load_kernels(b, err);
 }

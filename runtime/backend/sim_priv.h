@@ -16,7 +16,8 @@ typedef struct {
     sim_checking checking; /* as it was compiled */
     sim_kernel *plain;     /* for checking: as the device would run it */
     backend_launch result;
-    exec_sample *sample;         /* of the last run; NULL without time */
+    /* Of the last run; NULL without time, and of native launches. */
+    exec_sample *sample;
     double times[SIM_MAX_TIMES]; /* of the runs so far, ascending */
     uint32_t n_times;
 } backend_sim_stage;

@@ -245,8 +245,6 @@ static void check_hw(checker *c, const blob_stage *s)
 
 static void check_stage(checker *c, const blob_stage *s)
 {
-    if (!stage_name(s->type))
-        wrong(c, s->at + 4, "stage type %u is in no compiler's table", s->type);
     if (s->n_shaves > c->b->n_shaves)
         wrong(c, s->at + 8, "%u SHAVEs, expected at most %u", s->n_shaves,
               c->b->n_shaves);

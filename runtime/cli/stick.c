@@ -17,8 +17,8 @@
 #include "runtime/stick/usbip.h"
 #include "sim/compiler/store/kcache.h"
 
-/* 18 digits: Luxonis' hosts, which read it from the boot ROM, print so many, and find
- * the booted stick by them [V]; logs of booted ones have about 14 [L]. */
+/* 18 digits: so many Luxonis' hosts read from the boot ROM and look for in the
+ * booted stick [V]. Logs of booted ones have about 14 [L]. */
 #define DEFAULT_SERIAL "14442C10218CCCD200"
 
 enum { MAX_FAULTS = 16, ACCEPT_MS = 200, MAX_SERIAL = 64 };

@@ -22,6 +22,7 @@ typedef struct {
     pthread_cond_t wake;
     exec_threads *of;
     atomic_bool wanted; /* has a job, or is to quit */
+    bool lives, begun;  /* it has started; its job runs */
     void (*job)(void *);
     void *arg;
 } member;
@@ -48,6 +49,9 @@ static void *live(void *arg)
     member *m = arg;
     exec_threads *t = m->of;
 
+    pthread_mutex_lock(&t->lock);
+    m->lives = true;
+    pthread_mutex_unlock(&t->lock);
     for (;;) {
         double until = clock_seconds() + SPIN_S;
 
@@ -58,9 +62,11 @@ static void *live(void *arg)
             pthread_cond_wait(&m->wake, &t->lock);
         if (!m->job)
             break;
+        m->begun = true;
         pthread_mutex_unlock(&t->lock);
         m->job(m->arg);
         pthread_mutex_lock(&t->lock);
+        m->begun = false;
         m->job = NULL;
         m->wanted = t->quit;
         if (!--t->running)
@@ -151,10 +157,29 @@ bool exec_threads_run(exec_threads *t, void (*job)(void *arg), void *arg)
     return m;
 }
 
+/* On a busy machine a thread may get a processor long after the rest has done
+ * its work. One that is only starting is waited for: it allocates then, and a
+ * copy of the process could never allocate. Lock held. */
+static void withdraw(exec_threads *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        member *m = &t->members[i];
+
+        if (m->job && m->lives && !m->begun) {
+            m->job = NULL;
+            m->wanted = false;
+            t->running--;
+        }
+    }
+}
+
 void exec_threads_join(exec_threads *t)
 {
     double until = clock_seconds() + SPIN_S;
 
+    pthread_mutex_lock(&t->lock);
+    withdraw(t);
+    pthread_mutex_unlock(&t->lock);
     while (t->running && clock_seconds() < until)
         ;
     pthread_mutex_lock(&t->lock);

@@ -19,7 +19,8 @@ void exec_threads_destroy(exec_threads *t);
 /* Runs job(arg) on a thread of its own. False: none is to be had. One thread
  * at a time calls this and exec_threads_join. */
 bool exec_threads_run(exec_threads *t, void (*job)(void *arg), void *arg);
-/* Waits until all jobs have returned. */
+/* Waits until all jobs that have begun have returned, and takes the others
+ * back: jobs share their work, and the caller takes part until none is left. */
 void exec_threads_join(exec_threads *t);
 
 /* Calls strike(arg) on a thread of its own if exec_threads_unwatch is not

@@ -5,7 +5,8 @@ speed.py VPU OUT [--only PATTERN]
 
 Host time of an inference with the timing model on, the median of nine; that of
 the CPU plug-in with as many threads; the time of the device by the model; the
-time to load, and the memory of the process over what the blob needs. Figures
+time to start and load; the memory of the process, less what the program takes
+that only says its version, over what the blob needs. Figures
 are of this machine: compare the columns of one run.
 """
 import argparse
@@ -75,11 +76,11 @@ def ours(vpu, blob):
     return 1e3 * host, report["ms"], 1e3 * (one - host)
 
 
-def peak_memory(vpu, blob):
+def peak_memory(*command):
     words = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess." \
             "DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     return 1024 * int(subprocess.run(
-        [sys.executable, "-c", words, vpu, "run", blob, "--quiet"], check=True,
+        [sys.executable, "-c", words] + list(command), check=True,
         stdout=subprocess.PIPE, universal_newlines=True).stdout)
 
 
@@ -108,7 +109,8 @@ def main():
         cpu = cpu_ms(path, data, case)
         print("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.0f | %.1f |" % (
             name, host, cpu, host / cpu, device, host / device, load,
-            peak_memory(a.vpu, blob) / needs(a.vpu, blob)), flush=True)
+            (peak_memory(a.vpu, "run", blob, "--quiet") - peak_memory(a.vpu, "--version")) /
+            needs(a.vpu, blob)), flush=True)
 
 
 if __name__ == "__main__":

@@ -262,6 +262,9 @@ START_TEST(blobs_that_are_refused)
     stages[1].type = 69;
     write_blob(&b, "net.blob", "");
     refused("net.blob", 5, "stage 1: stage type 69, MTCNN, is not run");
+    stages[1].type = 250;
+    write_blob(&b, "net.blob", "");
+    refused("net.blob", 5, "stage 1: stage type 250, unknown, is not run");
     small_net(a, 1, &b);
     memcpy(stages, b.stages, sizeof stages);
     b.stages = stages;

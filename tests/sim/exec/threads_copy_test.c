@@ -81,7 +81,7 @@ START_TEST(the_process_can_be_copied_while_they_wait)
                       status);
         usleep(10000);
     }
-    ck_assert_uint_eq(n, (unsigned)_i);
+    ck_assert_uint_le(n, (unsigned)_i);
     exec_threads_destroy(t);
 }
 END_TEST

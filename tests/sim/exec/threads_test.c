@@ -47,19 +47,47 @@ static void go_there(void *arg)
         usleep(10);
 }
 
+static void wait_for(const atomic_uint *n, uint32_t least)
+{
+    while (*n < least)
+        usleep(10);
+}
+
 START_TEST(each_job_runs_once)
+{
+    atomic_uint n = 0;
+    uint32_t all = 0;
+
+    for (uint32_t round = 1; round <= 300; round++) {
+        for (uint32_t k = 0; k < round % 7; k++, all++)
+            ck_assert(exec_threads_run(t, count, &n));
+        if (round % 50 == 0)
+            usleep(1000); /* they have fallen asleep */
+        wait_for(&n, all);
+        exec_threads_join(t);
+    }
+    ck_assert_uint_eq(n, all);
+    exec_threads_join(t); /* nothing to wait for */
+}
+END_TEST
+
+/* Those that had no processor yet are taken back: none runs behind the join. */
+START_TEST(none_runs_behind_a_join)
 {
     atomic_uint n = 0;
 
     for (uint32_t round = 1; round <= 300; round++) {
-        for (uint32_t k = 0; k < round % 7; k++)
+        uint32_t ran;
+
+        n = 0;
+        for (uint32_t k = 0; k < round % 20; k++)
             ck_assert(exec_threads_run(t, count, &n));
-        if (round % 50 == 0)
-            usleep(1000); /* they have fallen asleep */
         exec_threads_join(t);
+        ran = n;
+        ck_assert_uint_le(ran, round % 20);
+        usleep(round % 3 * 100);
+        ck_assert_uint_eq(n, ran);
     }
-    ck_assert_uint_eq(n, 300 / 7 * 21 + 1 + 2 + 3 + 4 + 5 + 6);
-    exec_threads_join(t); /* nothing to wait for */
 }
 END_TEST
 
@@ -70,8 +98,9 @@ START_TEST(jobs_run_side_by_side)
 
         ck_assert(exec_threads_run(t, go_here, &m));
         ck_assert(exec_threads_run(t, go_there, &m));
+        while (!m.here || !m.there)
+            usleep(10);
         exec_threads_join(t);
-        ck_assert(m.here && m.there);
     }
 }
 END_TEST
@@ -86,9 +115,14 @@ START_TEST(too_many_are_refused)
         n++;
     ck_assert_uint_gt(n, 63);
     ck_assert_uint_lt(n, 1000);
+    while (!m.here)
+        usleep(10);
     m.there = true;
     exec_threads_join(t);
+    m.there = false;
     ck_assert(exec_threads_run(t, go_there, &m));
+    while (!m.there)
+        usleep(10);
     exec_threads_join(t);
 }
 END_TEST
@@ -130,6 +164,7 @@ int main(void)
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_set_timeout(c, 60);
     tcase_add_test(c, each_job_runs_once);
+    tcase_add_test(c, none_runs_behind_a_join);
     tcase_add_test(c, jobs_run_side_by_side);
     tcase_add_test(c, too_many_are_refused);
     tcase_add_test(c, the_watch_strikes_in_time);
