@@ -39,7 +39,8 @@ static void work(void *arg)
 
         if (first >= p->n)
             return;
-        for (uint32_t i = first; i < p->n && i - first < p->grain; i++)
+        for (uint32_t i = first;
+             i < p->n && i - first < p->grain && !stopped(p->r); i++)
             p->part(p->arg, i);
     }
 }
@@ -59,6 +60,11 @@ static void each(void *user, uint32_t n, void (*part)(void *arg, uint32_t i),
     work(&p);
     if (r->threads)
         exec_threads_join(r->threads);
+}
+
+static bool asked(void *user)
+{
+    return stopped(user);
 }
 
 static uint32_t threads_of(const backend_config *cfg)
@@ -91,7 +97,7 @@ static vpu_status ended(const running *r, const graph_launch *l, double limit,
 static void run_values(backend_sim_graph *b, const graph_launch *l, running *r)
 {
     void **data = arena_array(b->arena, void *, l->n_args + 1);
-    native_threads threads = {each, r};
+    native_threads threads = {each, asked, r};
 
     for (uint32_t i = 0; i < l->n_args; i++)
         data[i] = memory_window(b->mem) + b->addresses[l->args[i].buffer] +

@@ -363,7 +363,7 @@ void native_each(const native_job *j, uint32_t n,
         j->threads->each(j->threads->user, n, part, arg);
         return;
     }
-    for (uint32_t k = 0; k < n; k++)
+    for (uint32_t k = 0; k < n && !native_stopped(j); k++)
         part(arg, k);
 }
 

@@ -39,12 +39,13 @@ static float overlap(const native_box *a, const native_box *b, float offset)
                       : 0;
 }
 
-uint32_t native_suppress(const native_box *boxes, native_scored *v, uint32_t n,
-                         uint32_t most, float threshold, float offset)
+uint32_t native_suppress(const native_job *j, const native_box *boxes,
+                         native_scored *v, uint32_t n, uint32_t most,
+                         float threshold, float offset)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < n && kept < most; i++) {
+    for (uint32_t i = 0; i < n && kept < most && !native_stopped(j); i++) {
         bool stays = true;
 
         for (uint32_t k = 0; k < kept && stays; k++)

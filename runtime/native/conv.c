@@ -198,6 +198,7 @@ void native_make_fc(native_maker *m)
 /* --- running ------------------------------------------------------------- */
 
 typedef struct {
+    const native_job *j;
     const native_conv *s;
     const float *in, *weights, *biases;
     float *out;
@@ -256,12 +257,12 @@ static float weight(const native_conv *s, const float *w, uint32_t z,
 }
 
 /* A plane of the input through one kernel onto a plane of the output. */
-static void add_plane(const native_conv *s, const float *in, const float *w,
-                      float *to)
+static void add_plane(const native_job *j, const native_conv *s,
+                      const float *in, const float *w, float *to)
 {
     for (uint32_t z = 0; z < s->z.kernel; z++)
         for (uint32_t y = 0; y < s->y.kernel; y++)
-            for (uint32_t x = 0; x < s->x.kernel; x++) {
+            for (uint32_t x = 0; x < s->x.kernel && !native_stopped(j); x++) {
                 int64_t atz = (int64_t)z * s->z.dilation - s->z.pad;
                 int64_t aty = (int64_t)y * s->y.dilation - s->y.pad;
                 span d = span_of(&s->z, atz), h = span_of(&s->y, aty);
@@ -279,11 +280,11 @@ static void add_plane(const native_conv *s, const float *in, const float *w,
             }
 }
 
-static void put_plane(const native_conv *s, const float *in, const float *w,
-                      float *to)
+static void put_plane(const native_job *j, const native_conv *s,
+                      const float *in, const float *w, float *to)
 {
     for (uint32_t y = 0; y < s->y.kernel; y++)
-        for (uint32_t x = 0; x < s->x.kernel; x++) {
+        for (uint32_t x = 0; x < s->x.kernel && !native_stopped(j); x++) {
             float v = weight(s, w, 0, y, x);
 
             for (uint64_t b = 0; b < (uint64_t)s->z.in * s->y.in; b++) {
@@ -314,8 +315,8 @@ static void run_channel(void *arg, uint32_t k)
         const float *w = g->weights + o * s->at_o + i * s->at_i;
         uint64_t channel = (uint64_t)n * s->ic + group * of + i;
 
-        (s->transposed ? put_plane : add_plane)(s, g->in + channel * plane, w,
-                                                out);
+        (s->transposed ? put_plane
+                       : add_plane)(g->j, s, g->in + channel * plane, w, out);
     }
     for (uint64_t i = 0; g->biases && i < size; i++)
         out[i] += g->biases[o];
@@ -338,7 +339,8 @@ static native_conv in_rows(const native_conv *s)
 void native_run_conv(const native_job *j)
 {
     native_conv s = in_rows(j->op->state);
-    job g = {.s = &s,
+    job g = {.j = j,
+             .s = &s,
              .in = native_load_planes(j, 0),
              .weights = native_load(j, 2),
              .out = native_room(j, native_of(j, 1)->n)};
@@ -364,7 +366,7 @@ static void run_outputs(void *arg, uint64_t first, uint64_t end)
         const float *in = g->in + n * s->taps * s->ic, *w = g->weights;
         float *out = g->out + (uint64_t)n * s->oc;
 
-        for (uint64_t k = 0; k < s->taps; k++)
+        for (uint64_t k = 0; k < s->taps && !native_stopped(g->j); k++)
             for (uint32_t i = 0; i < s->ic; i++, w += s->oc) {
                 float v = in[i * s->taps + k];
 
@@ -377,7 +379,8 @@ static void run_outputs(void *arg, uint64_t first, uint64_t end)
 void native_run_fc(const native_job *j)
 {
     const native_conv *s = j->op->state;
-    job g = {.s = s,
+    job g = {.j = j,
+             .s = s,
              .in = native_load_planes(j, 0),
              .weights = native_load(j, 2),
              .out = native_room(j, native_of(j, 1)->n)};
@@ -389,7 +392,8 @@ void native_run_fc(const native_job *j)
 void native_run_conv_nd(const native_job *j)
 {
     const native_conv *s = j->op->state;
-    job g = {.s = s,
+    job g = {.j = j,
+             .s = s,
              .in = native_load_planes(j, 0),
              .weights = native_load(j, 2),
              .biases = native_load(j, 3),

@@ -7,6 +7,7 @@
 enum { B = NATIVE_HW_BLOCK, P = NATIVE_HW_POSITIONS, PAIR = 2 * B };
 
 typedef struct {
+    const native_job *j;
     const native_conv *s;
     uint64_t w, plane;       /* of the input with its frame of zeros */
     uint64_t block;          /* weights of 8 outputs */
@@ -81,7 +82,7 @@ static void run_row(const dense *g, uint64_t n, uint32_t pair, uint64_t row)
                         .taps = g->taps,
                         .plane = g->plane};
 
-    for (uint32_t x = 0; x < s->x.out; x += P) {
+    for (uint32_t x = 0; x < s->x.out && !native_stopped(g->j); x += P) {
         uint32_t count = s->x.out - x < P ? s->x.out - x : P;
         float acc[P][PAIR] = {{0}};
 
@@ -112,7 +113,7 @@ bool native_conv_dense(const native_job *j, const native_conv *s,
     uint32_t *channels, *taps;
     uint16_t *packed;
     float *framed;
-    dense g = {.s = s, .w = reach(&s->x), .out = out};
+    dense g = {.j = j, .s = s, .w = reach(&s->x), .out = out};
 
     if (!suits(s))
         return false;

@@ -196,7 +196,7 @@ static void find_class(const native_job *j, const inputs *g, uint32_t n,
     }
     native_sort_scored(out->found, out->n);
     out->n = out->n < s->top_k ? out->n : s->top_k;
-    out->n = native_suppress(out->boxes, out->found, out->n, UINT32_MAX,
+    out->n = native_suppress(j, out->boxes, out->found, out->n, UINT32_MAX,
                              s->overlap, 0);
 }
 
@@ -258,8 +258,8 @@ static void find_best(const native_job *j, const inputs *g, uint32_t n,
     }
     for (uint32_t c = 0; c < s->classes; c++)
         of_class[c].n =
-            native_suppress(of_class[c].boxes, of_class[c].found, of_class[c].n,
-                            UINT32_MAX, s->overlap, 0);
+            native_suppress(j, of_class[c].boxes, of_class[c].found,
+                            of_class[c].n, UINT32_MAX, s->overlap, 0);
 }
 
 /* The keep_top_k best of all classes stay. */

@@ -38,6 +38,9 @@ const native_operand *native_operand_at(const native_op *op, uint32_t i);
 typedef struct {
     void (*each)(void *user, uint32_t n, void (*part)(void *arg, uint32_t i),
                  void *arg);
+    /* Is the run given up? What it has written by then does not matter. NULL:
+     * it never is. */
+    bool (*stopped)(void *user);
     void *user;
 } native_threads;
 

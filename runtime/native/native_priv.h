@@ -121,6 +121,14 @@ struct native_job {
     const native_threads *threads;
 };
 
+/* Asked at each output whose cost is a product of sizes: a blob from outside
+ * may have a part of a stage run for days. */
+static inline bool native_stopped(const native_job *j)
+{
+    return j->threads && j->threads->stopped &&
+           j->threads->stopped(j->threads->user);
+}
+
 static inline const native_tensor *native_of(const native_job *j, uint32_t i)
 {
     return &j->op->tensors[i];

@@ -72,7 +72,8 @@ void native_run_nms(const native_job *j)
     int32_t *out = (int32_t *)(void *)native_room(j, rows * 3);
     int32_t dims[2] = {0, 3}; /* in the IR's order: hosts read them so [B] */
 
-    for (uint64_t k = 0; k < (uint64_t)s->images * s->classes; k++) {
+    for (uint64_t k = 0;
+         k < (uint64_t)s->images * s->classes && !native_stopped(j); k++) {
         uint64_t image = k / s->classes;
         uint32_t n = 0;
 
@@ -82,7 +83,7 @@ void native_run_nms(const native_job *j)
                 found[n++] = (native_scored){scores[k * s->boxes + i], i};
         }
         native_sort_scored(found, n);
-        n = native_suppress(boxes, found, n,
+        n = native_suppress(j, boxes, found, n,
                             most && *most > 0 ? (uint32_t)*most : 0, overlap,
                             0);
         for (uint32_t i = 0; i < n && (uint64_t)dims[0] < rows; i++) {

@@ -209,6 +209,7 @@ void native_make_lrn(native_maker *m)
 }
 
 typedef struct {
+    const native_job *j;
     const float *in;
     float *out;
     const response *s;
@@ -257,7 +258,7 @@ static void respond(void *arg, uint64_t first, uint64_t end)
 {
     const response_job *g = arg;
 
-    for (uint64_t k = first; k < end; k++) {
+    for (uint64_t k = first; k < end && !native_stopped(g->j); k++) {
         float squares =
             g->planes ? squares_of_plane(g, k) : squares_of_channels(g, k);
         float base = g->s->k + g->s->alpha * squares;
@@ -269,8 +270,12 @@ static void respond(void *arg, uint64_t first, uint64_t end)
 void native_run_lrn(const native_job *j)
 {
     const native_tensor *t = native_of(j, 0);
-    response_job g = {native_load_planes(j, 0), native_room(j, t->n),
-                      j->op->state, native_shape_of(t), j->op->type != LRN};
+    response_job g = {j,
+                      native_load_planes(j, 0),
+                      native_room(j, t->n),
+                      j->op->state,
+                      native_shape_of(t),
+                      j->op->type != LRN};
 
     native_ranges(j, t->n, 2048, respond, &g);
     native_store_planes(j, 1, g.out);

@@ -137,6 +137,7 @@ void native_make_pool_nd(native_maker *m)
 /* --- running ------------------------------------------------------------- */
 
 typedef struct {
+    const native_job *j;
     const pool *s;
     const float *in;
     float *out;
@@ -164,6 +165,9 @@ static float pool_one(const pool *s, const float *in, window x, window y,
     return s->average ? sum / (float)n : most;
 }
 
+/* Outputs between two questions whether to go on. */
+enum { ASK = 16 };
+
 /* Rows of the output. */
 static void run_rows(void *arg, uint64_t first, uint64_t end)
 {
@@ -176,9 +180,12 @@ static void run_rows(void *arg, uint64_t first, uint64_t end)
         window z = window_of(&s->z, (uint32_t)(plane % s->z.out));
         const float *in = g->in + solid * s->z.in * s->y.in * (uint64_t)s->x.in;
 
-        for (uint32_t x = 0; x < s->x.out; x++)
+        for (uint32_t x = 0; x < s->x.out; x++) {
+            if (x % ASK == 0 && native_stopped(g->j))
+                return;
             g->out[k * s->x.out + x] =
                 pool_one(s, in, window_of(&s->x, x), y, z);
+        }
     }
 }
 
@@ -186,7 +193,7 @@ void native_run_pool(const native_job *j)
 {
     const native_tensor *out = native_of(j, 1);
     pool s = *(const pool *)j->op->state;
-    job g = {&s, native_load_planes(j, 0), native_room(j, out->n)};
+    job g = {j, &s, native_load_planes(j, 0), native_room(j, out->n)};
     uint64_t grain = ROW_GRAIN / s.x.out;
 
     native_ranges(j, out->n / s.x.out, grain ? grain : 1, run_rows, &g);

@@ -25,12 +25,12 @@ static void add(candidates *c, native_box b, float score)
     c->n++;
 }
 
-static void keep_best(candidates *c, uint32_t before, uint32_t after,
-                      float overlap, float offset)
+static void keep_best(const native_job *j, candidates *c, uint32_t before,
+                      uint32_t after, float overlap, float offset)
 {
     native_sort_scored(c->found, c->n);
     c->n = c->n < before ? c->n : before;
-    c->n = native_suppress(c->boxes, c->found, c->n, after, overlap, offset);
+    c->n = native_suppress(j, c->boxes, c->found, c->n, after, overlap, offset);
 }
 
 /* --- Proposal ------------------------------------------------------------ */
@@ -219,7 +219,7 @@ void native_run_proposal(const native_job *j)
 
     propose_all(&g, &c);
     drop_low(&c, s->least_score);
-    keep_best(&c, s->before, s->after < s->rows ? s->after : s->rows,
+    keep_best(j, &c, s->before, s->after < s->rows ? s->after : s->rows,
               s->overlap, s->offset);
     for (uint32_t i = 0; i < c.n; i++) {
         native_box b = c.boxes[c.found[i].index];
@@ -335,7 +335,7 @@ void native_run_exp_proposals(const native_job *j)
             score = 0;
         add(&c, b, score);
     }
-    keep_best(&c, s->before, s->after < s->rows ? s->after : s->rows,
+    keep_best(j, &c, s->before, s->after < s->rows ? s->after : s->rows,
               s->overlap, 1);
     for (uint32_t i = 0; i < c.n; i++) {
         put_box(rois + 4 * i, c.boxes[c.found[i].index]);
@@ -391,8 +391,8 @@ typedef struct {
 } heads;
 
 /* Candidates of a class, behind those of others; class 0 is the background. */
-static uint32_t find_class(const output *s, const heads *in, uint32_t c,
-                           candidates *of)
+static uint32_t find_class(const native_job *j, const output *s,
+                           const heads *in, uint32_t c, candidates *of)
 {
     native_scored *first = of->found;
 
@@ -408,7 +408,8 @@ static uint32_t find_class(const output *s, const heads *in, uint32_t c,
         first[of->n++] = (native_scored){in->scores[k], (uint32_t)k};
     }
     native_sort_scored(first, of->n);
-    return native_suppress(of->boxes, first, of->n, s->of_class, s->overlap, 1);
+    return native_suppress(j, of->boxes, first, of->n, s->of_class, s->overlap,
+                           1);
 }
 
 void native_run_exp_detection(const native_job *j)
@@ -425,7 +426,7 @@ void native_run_exp_detection(const native_job *j)
     for (uint32_t c = 1; c < s->classes; c++) {
         candidates of = {all.boxes, all.found + n, 0};
 
-        n += find_class(s, &in, c, &of);
+        n += find_class(j, s, &in, c, &of);
     }
     native_sort_scored(all.found, n);
     n = n < s->most_rows ? n : s->most_rows;

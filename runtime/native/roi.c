@@ -150,6 +150,7 @@ void native_make_roi_features(native_maker *m)
 /* --- pooling ------------------------------------------------------------- */
 
 typedef struct {
+    const native_job *j;
     const roi *s;
     const float *in, *rois;
     float *out;
@@ -172,7 +173,7 @@ static void pool_max(const job *g, const float *in, const float *r, float *out)
     int64_t w = whole(roundf(r[3] * s->scale)) - x0 + 1;
     int64_t h = whole(roundf(r[4] * s->scale)) - y0 + 1;
 
-    for (uint32_t k = 0; k < s->w * s->h; k++) {
+    for (uint32_t k = 0; k < s->w * s->h && !native_stopped(g->j); k++) {
         int64_t left, right, top, bottom;
         bool found = false;
 
@@ -204,7 +205,7 @@ static void pool_linear(const job *g, const float *in, const float *r,
     const roi *s = g->s;
     uint32_t w = g->from.w, h = g->from.h;
 
-    for (uint32_t k = 0; k < s->w * s->h; k++) {
+    for (uint32_t k = 0; k < s->w * s->h && !native_stopped(g->j); k++) {
         float x = middle(r[1], r[3], k % s->w, s->w, w);
         float y = middle(r[2], r[4], k / s->w, s->h, h), top, bottom;
         uint32_t left, right, up, down;
@@ -254,7 +255,8 @@ static job job_of(const native_job *j, uint32_t in, uint32_t rois)
 {
     const roi *s = j->op->state;
 
-    return (job){s,
+    return (job){j,
+                 s,
                  native_load_planes(j, in),
                  native_load(j, rois),
                  native_room(j, native_of(j, s->out)->n),
@@ -306,7 +308,7 @@ static void run_psroi(void *arg, uint64_t first, uint64_t end)
             continue;
         w = (w > 0.1f ? w : 0.1f) / (float)s->w;
         h = (h > 0.1f ? h : 0.1f) / (float)s->h;
-        for (uint32_t b = 0; b < s->w * s->h; b++) {
+        for (uint32_t b = 0; b < s->w * s->h && !native_stopped(g->j); b++) {
             uint64_t channel =
                 ((uint64_t)n * g->from.c + (uint64_t)c * s->w * s->h + b);
 
@@ -409,7 +411,7 @@ static float align_bin(const job *g, const float *in, const grid *v, uint32_t b)
 static void align_region(const job *g, const float *in, const grid *v,
                          float *out)
 {
-    for (uint32_t b = 0; b < g->s->w * g->s->h; b++)
+    for (uint32_t b = 0; b < g->s->w * g->s->h && !native_stopped(g->j); b++)
         out[b] = align_bin(g, in, v, b);
 }
 
@@ -470,7 +472,7 @@ void native_run_roi_features(const native_job *j)
     float *out = native_room(j, to.n * size);
 
     for (uint32_t l = 0; l < s->levels; l++) {
-        align_job a = {{s, native_load_planes(j, 1 + l), NULL, NULL,
+        align_job a = {{j, s, native_load_planes(j, 1 + l), NULL, NULL,
                         native_shape_of(native_of(j, 1 + l)), to},
                        NULL,
                        s->scales[l]};

@@ -222,6 +222,10 @@ static vpu_status compile_in(const fe_job *job, const fe_files *f, arena *a,
 
     for (int i = 0; i < 2 && !job->debug; i++)
         how[5 + i] = line_options[i];
+    /* clang would leave out the folders that an absolute name shares with the
+     * current one, and a debugger that is given the name would not find it. */
+    if (job->debug && *f->source == '/')
+        how[6] = line_options[0];
     st = run(job, f, how, a, err);
     if (!st)
         st = file_read(f->result, MAX_BITCODE_BYTES, a, &out->bitcode,

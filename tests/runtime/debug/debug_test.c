@@ -8,6 +8,21 @@
 #include "runtime/graph/tensor.h"
 #include "tests/runtime/debug/twist.h"
 
+/* A layer by its absolute name, below the current folder: a line without a file
+ * is one of its kernel's. */
+START_TEST(an_absolute_name)
+{
+    int status;
+    const char *out =
+        twist_session_of(arena_printf(twist.arena, "%s/" TWIST_ARGS, twist.dir),
+                         "break 22\nrun\nquit\n", &status);
+
+    ck_assert_int_eq(status, 0);
+    twist_expect(
+        out, arena_printf(twist.arena, "%s/twist.cl:22 in twist", twist.dir));
+}
+END_TEST
+
 START_TEST(the_ramp)
 {
     const char *out = twist_session("print src[0,0,1,11]\nprint in0[0,2,1,15]\n"
@@ -638,6 +653,7 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_checked_fixture(c, twist_open, twist_close);
     tcase_add_test(c, the_ramp);
+    tcase_add_test(c, an_absolute_name);
     tcase_add_test(c, variables);
     tcase_add_test(c, steps);
     tcase_add_test(c, where);

@@ -925,6 +925,38 @@ START_TEST(suppression)
 }
 END_TEST
 
+/* Boxes that lie apart are each compared with all that stay. A run that is
+ * given up ends at the next box, however many there are. */
+START_TEST(boxes_are_given_up)
+{
+    unit_start(&r, 130, false);
+    unit_word(&r, 0);
+    unit_word(&r, 0);
+    unit_in(&r, BLOB_F16, 0x321, 4, 2000, 1);
+    unit_in(&r, BLOB_F16, 0x321, 2000, 1, 1);
+    unit_in(&r, BLOB_S32, 3, 1);
+    unit_in(&r, BLOB_F16, 3, 1);
+    unit_in(&r, BLOB_F16, 3, 1);
+    unit_out(&r, BLOB_S32, 0x43, 3, 2000);
+    unit_out(&r, BLOB_S32, 3, 2);
+    for (uint32_t i = 0; i < 2000; i++) {
+        unit_set(&r, 0, 4 * i, i);
+        unit_set(&r, 0, 4 * i + 1, 0);
+        unit_set(&r, 0, 4 * i + 2, i + 1);
+        unit_set(&r, 0, 4 * i + 3, 1);
+        unit_set(&r, 1, i, 0.5);
+    }
+    unit_set(&r, 2, 0, 2000);
+    unit_set(&r, 3, 0, 0.5);
+    unit_set(&r, 4, 0, 0.25);
+    unit_give_up(&r, 1900);
+    ck_assert_double_ne(r.v[6][0], 2000); /* it did not come so far */
+    unit_give_up(&r, 3000);
+    ck_assert_double_eq(r.v[6][0], 2000);
+    unit_end(&r);
+}
+END_TEST
+
 /* None where none are asked for. */
 START_TEST(no_boxes)
 {
@@ -1058,6 +1090,7 @@ int main(void)
     tcase_add_test(t, best_regions);
     tcase_add_test(t, grid);
     tcase_add_test(t, suppression);
+    tcase_add_test(t, boxes_are_given_up);
     tcase_add_test(t, no_boxes);
     tcase_add_test(t, many_boxes);
     suite_add_tcase(s, t);

@@ -295,9 +295,21 @@ static void backwards(void *user, uint32_t n,
         part(arg, n);
 }
 
-static void run_on(const native_op *op, areas *m, bool turned)
+/* Given up, when it has been asked so many times. */
+static bool given_up(void *user)
 {
-    const native_threads threads = {backwards, NULL};
+    uint32_t *left = user;
+
+    return !*left || !--*left;
+}
+
+enum { FORWARDS = -2, BACKWARDS = -1 }; /* else: given up then */
+
+static void run_on(const native_op *op, areas *m, int how)
+{
+    uint32_t left = how < 0 ? UINT32_MAX : (uint32_t)how;
+    const native_threads threads = {backwards, how < 0 ? NULL : given_up,
+                                    &left};
     arena *a = arena_create(0);
     uint32_t n = native_n_operands(op);
     void **data = arena_array(a, void *, n + 1);
@@ -307,7 +319,7 @@ static void run_on(const native_op *op, areas *m, bool turned)
 
         data[i] = m->bytes[f->location] + f->offset;
     }
-    native_run(op, data, a, turned ? &threads : NULL);
+    native_run(op, data, a, how == FORWARDS ? NULL : &threads);
     arena_destroy(a);
 }
 
@@ -392,7 +404,7 @@ static void random_bytes(stage_rig *r, areas *m)
 }
 
 /* Records that are nearly right, and any bytes in memory: what can be made can
- * run, whatever comes of it (a sanitizer looks on). */
+ * run, or be given up, whatever comes of it (a sanitizer looks on). */
 static void shake(stage_rig *r)
 {
     for (uint32_t k = 0; k < SHAKES; k++) {
@@ -415,7 +427,7 @@ static void shake(stage_rig *r)
         if (k & 2)
             random_bytes(r, &m);
         if (!native_make(&r->b, &s, a, &op, &err))
-            run_on(op, &m, false);
+            run_on(op, &m, k & 4 ? FORWARDS : (int)(k % 8));
         else
             ck_assert_int_ne(err.msg[0], 0);
         free_areas(&m);
@@ -434,8 +446,8 @@ void unit_run(stage_rig *r)
     finish_blob(r, &one, io);
     if (native_make(&r->b, &r->s, r->a, &op, &r->err))
         ck_abort_msg("%s", r->err.msg);
-    run_on(op, &one, false);
-    run_on(op, &other, true);
+    run_on(op, &one, FORWARDS);
+    run_on(op, &other, BACKWARDS);
     for (uint32_t i = 0; i < BLOB_N_LOCATIONS; i++)
         ck_assert_int_eq(
             memcmp(one.bytes[i], other.bytes[i], r->places[i] + BEHIND), 0);
@@ -443,6 +455,21 @@ void unit_run(stage_rig *r)
     free_areas(&one);
     free_areas(&other);
     shake(r);
+}
+
+void unit_give_up(stage_rig *r, uint32_t asked)
+{
+    areas m;
+    blob_io io[2];
+    native_op *op;
+
+    make_areas(r, &m, true);
+    finish_blob(r, &m, io);
+    if (native_make(&r->b, &r->s, r->a, &op, &r->err))
+        ck_abort_msg("%s", r->err.msg);
+    run_on(op, &m, (int)asked);
+    read_outputs(r, &m);
+    free_areas(&m);
 }
 
 void unit_fails(stage_rig *r, vpu_status st, const char *text)
