@@ -129,15 +129,6 @@ void native_make_deconv(native_maker *m)
     finish(m, s, m->op->type == DEPTH_DECONV);
 }
 
-/* Vectors come with their length; all of a record have the same. */
-static void take_vector(native_maker *m, const char *name, uint32_t least,
-                        uint32_t n, uint32_t *out)
-{
-    native_u32(m, name, n, n);
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = native_u32(m, name, least, MOST);
-}
-
 /* The kernel's sizes are the first dims of the weights, minor first. */
 void native_make_conv_nd(native_maker *m)
 {
@@ -151,10 +142,11 @@ void native_make_conv_nd(native_maker *m)
     take_sizes(m, s);
     native_need_rank(m, 0, 4, 5);
     native_need_rank(m, 2, n + 2, n + 2);
-    take_vector(m, "a pad at the start", 0, n, v[0]);
-    take_vector(m, "a pad at the end", 0, n, v[1]); /* seen in the sizes */
-    take_vector(m, "a stride", 1, n, v[2]);
-    take_vector(m, "a dilation", 1, n, v[3]);
+    native_vector(m, "a pad at the start", 0, MOST, n, v[0]);
+    native_vector(m, "a pad at the end", 0, MOST, n,
+                  v[1]); /* seen in the sizes */
+    native_vector(m, "a stride", 1, MOST, n, v[2]);
+    native_vector(m, "a dilation", 1, MOST, n, v[3]);
     s->groups = (uint32_t)native_i32(m, "groups", 1, MOST);
     if (m->st)
         return;

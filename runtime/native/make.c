@@ -116,6 +116,14 @@ float native_limit(native_maker *m, const char *name)
     return m->st ? 0 : v;
 }
 
+void native_vector(native_maker *m, const char *name, uint32_t least,
+                   uint32_t most, uint32_t n, uint32_t *out)
+{
+    native_u32(m, name, n, n);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = native_u32(m, name, least, most);
+}
+
 float native_f32(native_maker *m, const char *name)
 {
     float v = native_limit(m, name);

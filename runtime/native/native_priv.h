@@ -66,6 +66,9 @@ uint32_t native_u32(native_maker *m, const char *name, uint32_t least,
                     uint32_t most);
 int32_t native_i32(native_maker *m, const char *name, int32_t least,
                    int32_t most);
+/* n of them behind a word that says n. */
+void native_vector(native_maker *m, const char *name, uint32_t least,
+                   uint32_t most, uint32_t n, uint32_t *out);
 float native_f32(native_maker *m, const char *name);   /* no NaN, no infinity */
 float native_limit(native_maker *m, const char *name); /* may be infinite */
 bool native_flag(native_maker *m, const char *name);   /* 0 or not */

@@ -96,15 +96,6 @@ void native_make_pool(native_maker *m)
 
 /* --- three dims ---------------------------------------------------------- */
 
-/* Vectors come with their length; all of a record have the same. */
-static void take_vector(native_maker *m, const char *name, uint32_t least,
-                        uint32_t n, uint32_t *out)
-{
-    native_u32(m, name, n, n);
-    for (uint32_t i = 0; i < n; i++)
-        out[i] = native_u32(m, name, least, MOST);
-}
-
 void native_make_pool_nd(native_maker *m)
 {
     pool *s = arena_new(m->arena, pool);
@@ -115,10 +106,10 @@ void native_make_pool_nd(native_maker *m)
     m->op->state = s;
     check_planes(m, true);
     native_need_rank(m, 0, 4, 5);
-    take_vector(m, "a size of the kernel", 1, n, v[0]);
-    take_vector(m, "a pad at the start", 0, n, v[1]);
-    take_vector(m, "a pad at the end", 0, n, v[2]);
-    take_vector(m, "a stride", 1, n, v[3]);
+    native_vector(m, "a size of the kernel", 1, MOST, n, v[0]);
+    native_vector(m, "a pad at the start", 0, MOST, n, v[1]);
+    native_vector(m, "a pad at the end", 0, MOST, n, v[2]);
+    native_vector(m, "a stride", 1, MOST, n, v[3]);
     if (native_i32(m, "interleaved", 0, 1))
         native_refuse(m, "interleaved data");
     s->average = native_i32(m, "the method", 1, 2) == 2;
