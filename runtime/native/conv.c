@@ -187,6 +187,16 @@ void native_make_fc(native_maker *m)
     native_need_elements(m, 2, native_times(s->taps, (uint64_t)s->ic * s->oc));
 }
 
+double native_conv_products(const native_op *op)
+{
+    const native_conv *s = op->state;
+    double each =
+        (double)s->n * s->oc * s->taps * s->ic / (s->groups ? s->groups : 1);
+
+    return s->transposed ? each * s->x.in * s->y.in * s->z.in
+                         : each * s->x.out * s->y.out * s->z.out;
+}
+
 /* --- running ------------------------------------------------------------- */
 
 typedef struct {

@@ -3,17 +3,26 @@
 
 #include "runtime/native/hw.h"
 
-typedef enum { BYTES, FUNCTION, PRODUCTS } cost_class;
-
-static cost_class class_of(uint32_t type)
+static bool is_function(uint32_t type)
 {
     switch (type) {
-#define COST(number, class) \
-    case number:            \
-        return class;
+#define FUNCTION(number) case number:
+#include "runtime/native/cost.def"
+        return true;
+    default:
+        return false;
+    }
+}
+
+static double products_of(const native_op *op)
+{
+    switch (op->type) {
+#define PRODUCTS(number, count) \
+    case number:                \
+        return count(op);
 #include "runtime/native/cost.def"
     default:
-        return BYTES;
+        return 0;
     }
 }
 
@@ -104,28 +113,6 @@ static mach_work copy(const native_op *op)
 
 /* --- SHAVEs -------------------------------------------------------------- */
 
-/* The largest input but the first is the weights; what one output needs of
- * them, or of a window whose sizes stand first in the params. */
-static double products_of(const native_op *op, uint64_t outputs)
-{
-    const blob_stage *s = op->stage;
-    uint64_t most = 0;
-
-    for (uint32_t i = 1; i < op->n_tensors; i++)
-        if (!op->tensors[i].operand.written && op->tensors[i].n > most)
-            most = op->tensors[i].n;
-    if (!most)
-        return (double)outputs *
-               (s->n_params >= 2 ? (double)s->params[0] * s->params[1] : 1);
-    for (uint32_t i = 0; i < op->n_tensors; i++)
-        if (op->tensors[i].operand.written) {
-            uint32_t c = native_size(&op->tensors[i], NATIVE_C);
-
-            return (double)outputs * (double)most / (c ? c : 1);
-        }
-    return (double)most;
-}
-
 static mach_work shaves(const native_op *op, const mach_desc *d)
 {
     mach_work w = {.unit = MACH_WORK_SHAVE, .n_shaves = op->stage->n_shaves};
@@ -143,10 +130,9 @@ static mach_work shaves(const native_op *op, const mach_desc *d)
             *(t->operand.written ? &w.ddr_out : &w.ddr_in) += bytes_of(t);
     }
     w.issue = (double)bytes * d->native_byte;
-    if (class_of(op->type) == FUNCTION)
+    if (is_function(op->type))
         w.issue += (double)outputs * d->native_function;
-    if (class_of(op->type) == PRODUCTS)
-        w.issue += products_of(op, outputs) / d->native_mac;
+    w.issue += products_of(op) / d->native_mac;
     return w;
 }
 

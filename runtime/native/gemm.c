@@ -66,6 +66,13 @@ void native_make_gemm(native_maker *m)
                        dim_of(native_at(m, 2), d), dim_of(out, d));
 }
 
+double native_gemm_products(const native_op *op)
+{
+    const gemm *s = op->state;
+
+    return (double)s->n * s->rows * s->columns * s->between;
+}
+
 typedef struct {
     const gemm *s;
     const native_tensor *ta, *tb, *tc, *to;

@@ -55,6 +55,13 @@ void native_make_lstm(native_maker *m)
             native_need_elements(m, FIRST_OUTPUT + i, states);
 }
 
+double native_lstm_products(const native_op *op)
+{
+    const lstm *s = op->state;
+
+    return (double)s->steps * s->batch * GATES * s->state * (s->in + s->state);
+}
+
 typedef struct {
     const lstm *s;
     const float *in, *weights, *biases;

@@ -115,6 +115,13 @@ uint32_t native_size(const native_tensor *t, uint32_t letter);
 uint64_t native_inner(const native_tensor *t, uint32_t i);
 uint64_t native_outer(const native_tensor *t, uint32_t i);
 
+/* Multiply-adds of an operation, for its cost; of a pool, elements of windows.
+ */
+double native_conv_products(const native_op *op);
+double native_pool_products(const native_op *op);
+double native_gemm_products(const native_op *op);
+double native_lstm_products(const native_op *op);
+
 /* --- running ------------------------------------------------------------- */
 
 struct native_job {

@@ -125,6 +125,13 @@ void native_make_pool_nd(native_maker *m)
     }
 }
 
+double native_pool_products(const native_op *op)
+{
+    const pool *s = op->state;
+
+    return (double)op->tensors[1].n * s->x.kernel * s->y.kernel * s->z.kernel;
+}
+
 /* --- running ------------------------------------------------------------- */
 
 typedef struct {

@@ -457,6 +457,21 @@ void unit_run(stage_rig *r)
     shake(r);
 }
 
+const native_op *unit_make(stage_rig *r)
+{
+    areas m;
+    blob_io *io = arena_array(r->a, blob_io, 2);
+    native_op *op;
+
+    make_areas(r, &m, true);
+    finish_blob(r, &m, io);
+    if (native_make(&r->b, &r->s, r->a, &op, &r->err))
+        ck_abort_msg("%s", r->err.msg);
+    free_areas(&m);
+    r->b.constants = NULL;
+    return op;
+}
+
 void unit_give_up(stage_rig *r, uint32_t asked)
 {
     areas m;

@@ -67,6 +67,8 @@ double *unit_at(const stage_rig *r, uint32_t t, uint32_t n, uint32_t c,
  * both give the same bytes and that no others were written. Then records that
  * are much like it, of which nothing is asked but that they do no harm. */
 void unit_run(stage_rig *r);
+/* The stage, made but not run: for what needs no data. */
+const native_op *unit_make(stage_rig *r);
 /* Run it, given up when it has asked so many times. */
 void unit_give_up(stage_rig *r, uint32_t asked);
 /* Asserts that it cannot, with that status, and a message that has the text. */
