@@ -440,7 +440,7 @@ static vpu_status allocate(survey_state *v, const str *bytes, vpu_error *err)
         return st;
     n = count_packets(v, answer.stream);
     survey_see(v, SURVEY_allocate_stage,
-               survey_whether(n == 3 && status == MVNC_STATUS_INTERNAL),
+               survey_whether(n == 3 && status == MVNC_STATUS_UNSUPPORTED),
                "%u packets, %u, %s", n, status, mvnc_status_text(status));
     return VPU_OK;
 }

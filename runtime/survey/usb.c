@@ -142,7 +142,9 @@ void survey_unbooted(survey_state *v)
 
 static bool is_serial(const char *s)
 {
-    return strlen(s) == 14 && strspn(s, "0123456789abcdefABCDEF") == 14;
+    size_t n = strlen(s);
+
+    return n >= 14 && n <= 18 && strspn(s, "0123456789abcdefABCDEF") == n;
 }
 
 static void tell_booted(survey_state *v, const facts *f)

@@ -110,7 +110,7 @@ static const struct {
     {"create_larger", "agrees", "flags 40, stream 3735936685"},
     {"verify_magic", "agrees", "9, "},
     {"verify_version", "agrees", "3, "},
-    {"allocate_stage", "agrees", "3 packets, 9"},
+    {"allocate_stage", "agrees", "3 packets, 3"},
     {"watchdog_time", "noted", "still there after 1."},
     {"usb_unbooted", "not applicable", NULL},
     {"boot_zlp", "not applicable", NULL}};
