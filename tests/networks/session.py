@@ -93,9 +93,9 @@ def same(a, b):
     return set(a) == set(b) and all(a[k].tobytes() == b[k].tobytes() for k in a)
 
 
-def keep(p, loaded, got, work):
-    """The blob, what went in and came out, and the sum of the stages' times in
-    microseconds: for vpu run, which has to find the same."""
+def keep(p, loaded, got, work, timed):
+    """The blob, what went in and came out, and, if it is timed, the sum of the stages'
+    times in microseconds: for vpu run, which has to find the same."""
     folder = os.path.join(work, "kept", p.case.name)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "model.blob")
@@ -106,27 +106,31 @@ def keep(p, loaded, got, work):
         np.save(os.path.join(folder, "in%d.npy" % i), memory_order(
             t, p.inputs[t.name]).astype(t.type))
     for i, t in enumerate(blob.outputs):
+        if t.name not in got:  # dims of another output, which hosts keep to themselves
+            continue
         np.save(os.path.join(folder, "out%d.npy" % i), memory_order(t, got[t.name]))
+    if not timed:
+        return
     times = executed(loaded)
     with open(os.path.join(folder, "us"), "w") as f:
         print(sum(times.values()), len(times), blob.stage_count, file=f)
 
 
-def run_case(ie, cpu, case, work, binding):
+def run_case(ie, cpu, case, work, binding, keep_all):
     p = prepare(case, work)
     expected = corpus.oracle(cpu, p.path, case, p.data)
-    kept = case.options.get("quick")
+    timed = case.options.get("quick")
     custom = binding and case.options.get("custom")
     more = {"MYRIAD_CUSTOM_LAYERS": binding} if custom else {}
-    if kept or custom:
+    if timed or custom:
         more.update(PERF_COUNT="YES", MYRIAD_PERF_REPORT_MODE="MYRIAD_PER_STAGE")
     loaded = load(ie, p, **more)
     got = infer(loaded, p.inputs)
     if custom and "Custom" not in [v["exec_type"] for v in
                                    loaded.requests[0].get_perf_counts().values()]:
         return "no stage is a custom one"
-    if kept:
-        keep(p, loaded, got, work)
+    if timed or keep_all:
+        keep(p, loaded, got, work, timed)
     return "" if case.options.get("doubt") else compare(case.tolerance, expected, got)
 
 
@@ -284,6 +288,7 @@ def main():
     a.add_argument("--every", type=int, default=1, metavar="N",
                    help="only each N-th of the single stages")
     a.add_argument("--custom", help="a binding of GRN")
+    a.add_argument("--keep", action="store_true", help="all blobs, not only those of networks")
     a.add_argument("--times", action="store_true", help="print what took long")
     a = a.parse_args()
     runs = {int(n) for n in a.stages.split(",")}
@@ -315,7 +320,7 @@ def main():
             continue
         begin = time.time()
         try:
-            wrong = run_case(ie, cpu, case, a.work, a.custom)
+            wrong = run_case(ie, cpu, case, a.work, a.custom, a.keep)
         except Exception as e:
             wrong = "%s: %s" % (type(e).__name__, str(e).strip().split("\n")[-1])
         count.say(case.name, wrong)
