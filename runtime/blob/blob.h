@@ -130,7 +130,8 @@ static inline uint64_t blob_align(uint64_t n, uint64_t to)
  * or behind the header that the host library's cache puts in front. */
 bool blob_find(const void *data, size_t n, size_t *at);
 
-/* Read. data is borrowed: constants point into it; the rest is in a.
+/* Read. data is borrowed: constants point into it, or, where they are not
+ * aligned there, to a copy in a; the rest is in a.
  *
  * VPU_ERR_PARSE        malformed: "path: byte N: what is there, what was
  *                      expected"

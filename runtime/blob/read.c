@@ -373,6 +373,21 @@ static void get_injected(reader *r, blob_stage *s)
     enter(r, at, end, where);
 }
 
+enum { ELEMENTS = 16 }; /* an alignment that is enough for all types */
+
+/* Constants are read as halves, floats and numbers in their place. Behind the
+ * header of a host library's cache they may lie at any byte. */
+static const uint8_t *aligned(reader *r, const uint8_t *constants, uint32_t n)
+{
+    uint8_t *copy;
+
+    if (!((uintptr_t)constants % ELEMENTS))
+        return constants;
+    copy = arena_push(r->a, n, 1, ELEMENTS);
+    memcpy(copy, constants, n);
+    return copy;
+}
+
 static void get_sections(reader *r, const layout *l)
 {
     blob *b = r->b;
@@ -380,8 +395,8 @@ static void get_sections(reader *r, const layout *l)
     blob_stage *stages = NULL;
     size_t n = 0, cap = 0;
 
-    b->constants = r->p + at[3];
     b->n_constants = l->file_size - at[3];
+    b->constants = aligned(r, r->p + at[3], b->n_constants);
     enter(r, r->at, at[0], "header");
     expect_zeros(r, at[0]);
     enter(r, at[0], at[1], "section of inputs");
