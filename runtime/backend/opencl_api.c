@@ -34,8 +34,9 @@ static void load(void)
 
 #ifdef __SANITIZE_ADDRESS__
 /* The leak sanitizer asks, at the end. It stops all threads to read their
- * memory; a driver's own, which come and go as they like, make it crash. */
-int __lsan_is_turned_off(void);
+ * memory; a driver's own, which come and go as they like, make it crash.
+ * Visible, or the sanitizer's library does not find it. */
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
     return api.CreateContext != NULL;

@@ -56,7 +56,7 @@ typedef struct async {
 } async;
 
 struct libusb_device {
-    int refs;
+    _Atomic int refs;
     uint8_t bus, address, ports[MAX_PORTS], n_ports;
     char busid[USBIP_BUSID_BYTES];
     uint32_t devid, speed;
@@ -353,6 +353,7 @@ static void *run_reader(void *arg)
         finish(d, d->waiting, -ENODEV);
     pthread_mutex_unlock(&d->lock);
     shutdown(d->fd, SHUT_RDWR);
+    libusb_unref_device(d);
     return NULL;
 }
 
@@ -483,14 +484,15 @@ static int import(libusb_device *d)
     if (d->imported)
         return d->gone ? LIBUSB_ERROR_NO_DEVICE : 0;
     d->fd = ask(USBIP_REQ_IMPORT, d->busid, sizeof d->busid);
+    libusb_ref_device(d); /* the reader's, until the reader ends */
     if (d->fd < 0 || !receive(d->fd, bytes, sizeof bytes) ||
         pthread_create(&d->reader, NULL, run_reader, d)) {
+        libusb_unref_device(d);
         d->gone = true;
         return LIBUSB_ERROR_NO_DEVICE;
     }
     pthread_detach(d->reader);
     d->imported = true;
-    d->refs++; /* the reader's, for good: devices are few */
     if (!transfer(d, EP_IN, setup, raw, sizeof raw, &moved, CONTROL_MS) &&
         moved == sizeof raw) {
         d->descriptor.bcdUSB = (uint16_t)(raw[2] | raw[3] << 8);
@@ -577,23 +579,20 @@ void LIBUSB_CALL libusb_free_device_list(libusb_device **list, int unref)
 
 libusb_device *LIBUSB_CALL libusb_ref_device(libusb_device *d)
 {
-    pthread_mutex_lock(&d->lock);
     d->refs++;
-    pthread_mutex_unlock(&d->lock);
     return d;
 }
 
 void LIBUSB_CALL libusb_unref_device(libusb_device *d)
 {
-    int left;
-
-    if (!d)
+    if (!d || --d->refs)
         return;
-    pthread_mutex_lock(&d->lock);
-    left = --d->refs;
-    pthread_mutex_unlock(&d->lock);
-    if (!left)
-        free(d);
+    if (d->fd >= 0)
+        close(d->fd);
+    pthread_cond_destroy(&d->changed);
+    pthread_mutex_destroy(&d->sending);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
 }
 
 uint8_t LIBUSB_CALL libusb_get_bus_number(libusb_device *d)
