@@ -1193,6 +1193,10 @@ typedef struct vpu_run_options {
      * they are written already. */
     vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
     void *user; /* for both */
+    /* After the runs: the same inference in so many executors at once, whose
+     * times are in the report and, as tracks of their own, in the timeline. The
+     * simulator with timing alone; at most its machine's engines. 0 = not. */
+    uint32_t executors;
 } vpu_run_options;
 #define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
 
@@ -1211,7 +1215,8 @@ VPU_EXPORT vpu_status vpu_run_options_check(const vpu_run_options *options,
  *
  * VPU_ERR_INVALID      not finalized; an input that was never written; no
  *                      launch has the work-group for Kanata, or the work-item
- *                      to stop at; more runs than VPU_MAX_REPEAT
+ *                      to stop at; more runs than VPU_MAX_REPEAT; executors
+ *                      that the machine has no engines or SHAVEs for
  * VPU_ERR_FAULT        of a kernel (names kernel, work-group, line, buffer)
  * VPU_ERR_UNDEFINED    likewise
  * VPU_ERR_LIMIT        cycles, time or local memory

@@ -144,6 +144,15 @@ def test_repetitions(scaling):
         scaling.graph.run(repeat=65)
 
 
+def test_inferences_at_once(scaling):
+    result = scaling.graph.run(executors=1)
+    at_once = result.json["executors"]
+    assert at_once["count"] == 1
+    assert at_once["period_ms"] == at_once["latency_ms"] > result.seconds * 1e3
+    with pytest.raises(vpusim.InvalidError, match="2 executors"):
+        scaling.graph.run(executors=2)  # all SHAVEs are one's
+
+
 def test_outputs_in_a_folder(scaling, tmp_path):
     result = scaling.graph.run(output=tmp_path / "made")
     np.testing.assert_array_equal(np.load(tmp_path / "made/y.npy"), scaling.y.read())

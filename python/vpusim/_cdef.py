@@ -671,6 +671,7 @@ typedef struct vpu_run_options {
     vpu_status (*opened)(void *user, vpu_graph *graph, vpu_error *err);
     vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
     void *user;
+    uint32_t executors;
 } vpu_run_options;
 vpu_status vpu_run_options_check(const vpu_run_options *options,
                                             const vpu_context_options *context,

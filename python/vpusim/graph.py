@@ -672,7 +672,7 @@ class Graph(Object):
             trace_host: bool = False, profile: bool = False, profile_lines: int = 0,
             folded: Optional[PathLike] = None, kanata: Optional[PathLike] = None,
             kanata_group: int = 0, kanata_bundles: int = 0, output: Optional[PathLike] = None,
-            repeat: int = 0) -> Result:
+            repeat: int = 0, executors: int = 0) -> Result:
         """Runs all operations, `repeat` times (once). Ctrl-C ends the run.
 
         `trace`, `trace_json` and `vcd` are files for the timeline, `trace_level` says how much of
@@ -680,7 +680,8 @@ class Graph(Object):
         `profile` counts cycles by source line, `folded` is a file for them as folded stacks, and
         `kanata` one for work-group `kanata_group` in the pipeline: these three need a context
         with engine="interpreted". `output` is a folder for all outputs, NAME.npy, and the report.
-        Files and figures are of the last repetition.
+        Files and figures are of the last repetition. `executors` asks how so many inferences at
+        once do (result.json).
         """
         handle = self._use()
         options = {name: value for name, value in (
@@ -688,7 +689,7 @@ class Graph(Object):
             ("trace_level", trace_level), ("trace_host", trace_host), ("profile", profile),
             ("profile_lines", profile_lines), ("folded", folded), ("kanata", kanata),
             ("kanata_group", kanata_group), ("kanata_bundles", kanata_bundles),
-            ("output", output), ("repeat", repeat)) if value}
+            ("output", output), ("repeat", repeat), ("executors", executors)) if value}
 
         def work() -> Handle:
             return self._run(handle, **options)

@@ -327,6 +327,8 @@ typedef struct {
     const double *hosts; /* seconds of the functions of the host's */
     uint64_t copied;
     uint32_t profile_lines; /* 0: no profile */
+    uint32_t n_executors;   /* 0: nobody asked */
+    mach_executors_result executors;
 } api_run;
 vpu_status api_result_create(vpu_result **out, const api_run *run,
                              vpu_error *err);

@@ -18,7 +18,9 @@ struct vpu_result {
     report_operation *operations; /* the composed ones */
     uint32_t n_operations;
     uint64_t copied;
-    uint32_t profile_lines;  /* 0: no profile */
+    uint32_t profile_lines; /* 0: no profile */
+    uint32_t n_executors;
+    mach_executors_result executors;
     const char *text, *json; /* NULL: not made yet */
     json_t *tree;            /* of json */
     const char **counters;   /* paths of numbers */
@@ -39,7 +41,9 @@ report_source api_result_source(const vpu_result *r)
                            .hosts = r->hosts,
                            .operations = r->operations,
                            .n_operations = r->n_operations,
-                           .repeat = r->repeat};
+                           .repeat = r->repeat,
+                           .n_executors = r->n_executors,
+                           .executors = r->executors};
 }
 
 static vpu_status make_text(void *user, vpu_error *err)
@@ -133,6 +137,8 @@ vpu_status api_result_create(vpu_result **out, const api_run *run,
     take_operations(r);
     r->copied = run->copied;
     r->profile_lines = run->profile_lines;
+    r->n_executors = run->n_executors;
+    r->executors = run->executors;
     run->graph->latest = r;
     *out = r;
     return VPU_OK;

@@ -134,6 +134,7 @@ typedef struct {
     double *hosts;   /* seconds of each function of the host, of the last one */
     uint64_t copied; /* bytes from and to imported memory, of the last one */
     bool wants_result;
+    mach_executors_result executors;
     vpu_result *made;
 } running;
 
@@ -241,6 +242,8 @@ static vpu_status make_result(running *r, vpu_error *err)
                          .repeat = r->repeat,
                          .hosts = r->hosts,
                          .copied = r->copied,
+                         .n_executors = r->o->executors,
+                         .executors = r->executors,
                          .profile_lines = !r->o->profile ? 0
                                           : r->o->profile_lines
                                               ? r->o->profile_lines
@@ -288,6 +291,10 @@ static vpu_status run_graph(void *user, vpu_error *err)
     st = run_repeated(r, err);
     if (!st)
         st = api_run_read_outputs(g, &r->copied, err);
+    if (!st && r->o->executors)
+        st = backend_executors(&g->open, &g->g, &g->context->desc,
+                               r->o->executors, r->files.trace, NULL,
+                               &r->executors, err);
     if (!st)
         g->ran = true;
     if (!st && r->wants_result)

@@ -100,6 +100,7 @@ vpu_status api_run_files_ask(const vpu_run_options *o, const char *id,
         {o->profile, "profile", "profile of lines", EXEC_PROFILE_NEEDS},
         {o->folded, "folded", "profile of lines", EXEC_PROFILE_NEEDS},
         {o->kanata, "kanata", "pipeline to look at", KANATA_NEEDS},
+        {o->executors, "executors", "inferences at once", EXEC_TRACE_NEEDS},
         {o->trace || o->trace_json || o->vcd, "a trace", NULL,
          EXEC_TRACE_NEEDS}};
 

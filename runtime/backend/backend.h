@@ -34,6 +34,7 @@
 #include "sim/check/order.h"
 #include "sim/exec/exec.h"
 #include "sim/machine/desc.h"
+#include "sim/machine/stage.h"
 
 /* A device, usable or not. Texts live as long as the arena of the probe. */
 typedef struct {
@@ -336,5 +337,16 @@ static inline const backend_launch *backend_launch_of(const backend *b,
 {
     return b->ops->inspect->launch(b->self, i);
 }
+
+/* After a run of all launches of g, which it was opened for, by a backend of
+ * BACKEND_MACHINE with timing: the same inference in n executors at once, on
+ * that machine. trace and stage_cycles (a number for each launch) may be NULL.
+ * Functions of the host take no time there.
+ *
+ * VPU_ERR_INVALID  as mach_executors_run */
+vpu_status backend_executors(const backend *b, const graph *g,
+                             const mach_desc *desc, uint32_t n,
+                             trc_writer *trace, double *stage_cycles,
+                             mach_executors_result *out, vpu_error *err);
 
 #endif

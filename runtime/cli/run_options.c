@@ -116,7 +116,10 @@ static const cli_option own_rows[] = {
              "it has one for the launch, instead of the binding file's"},
     {"repeat", "N", OPTION_OTHER, .take = take_repeat,
      .help = "run N times (at most 64): host_run_s in the JSON report is the "
-             "median; the rest is of the last run"}};
+             "median; the rest is of the last run"},
+    {"executors", "N", OPTION_COUNT, AT(executors), .needs = BACKEND_MACHINE,
+     .help = "tell, too, how N inferences at once do (a stick's default is 2), "
+             "each in an executor with an engine and SHAVEs of its own"}};
 
 static const cli_options own_options = CLI_OPTIONS(own_rows);
 
@@ -155,6 +158,7 @@ vpu_run_options run_options_words(const run_options *o)
                              .trace_host = o->trace_host,
                              .output = o->output,
                              .repeat = o->repeat,
+                             .executors = o->executors,
                              .finalize = 1};
 }
 

@@ -10,7 +10,7 @@ typedef struct {
     const backend_ops *ops;
     const char *output, *trace, *trace_json, *vcd, *folded, *kanata;
     const char *tuned; /* file of tuned sizes to take; NULL = none */
-    uint32_t repeat;
+    uint32_t repeat, executors;
     uint32_t profile; /* lines in the table, 0 = none */
     uint64_t kanata_group;
     uint32_t kanata_bundles;

@@ -78,6 +78,9 @@ vpu_status xlink_find(xlink *x, const char *name, uint32_t *stream,
  * to a stream it has not opened; then only the 64 packets are a bound. */
 vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
                        unsigned timeout_ms, vpu_error *err);
+/* Packets written that the other end has not released; 0 if there is no such
+ * stream. */
+unsigned xlink_unreleased(xlink *x, uint32_t stream);
 /* The oldest packet not read yet; several may be read before one is released.
  * What arrived can be read even when the link is gone. */
 vpu_status xlink_read(xlink *x, uint32_t stream, xlink_packet *out,

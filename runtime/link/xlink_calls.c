@@ -160,6 +160,18 @@ static vpu_status wait_room(xlink *x, uint32_t stream, uint32_t n,
     }
 }
 
+unsigned xlink_unreleased(xlink *x, uint32_t stream)
+{
+    const xlink_stream *s;
+    unsigned n;
+
+    pthread_mutex_lock(&x->lock);
+    s = xlink_by_id(x, stream);
+    n = s ? s->out_packets : 0;
+    pthread_mutex_unlock(&x->lock);
+    return n;
+}
+
 vpu_status xlink_write(xlink *x, uint32_t stream, const void *data, uint32_t n,
                        unsigned timeout_ms, vpu_error *err)
 {

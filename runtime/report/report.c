@@ -163,6 +163,26 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     add_notes(r, i, out);
 }
 
+static double ms_of(const report_source *r, double cycles)
+{
+    return cycles / (double)r->desc->clk_mhz / 1e3;
+}
+
+static void add_executors(const report_source *r, uint64_t cycles, str *out)
+{
+    const mach_executors_result *x = &r->executors;
+
+    str_printf(out,
+               "%u executor%s: an inference takes %.3f ms (%.3f ms alone, "
+               "%.3f ms of them to begin and end it), one ends every %.3f ms, "
+               "%.1f a second\n",
+               r->n_executors, r->n_executors == 1 ? "" : "s",
+               ms_of(r, x->latency),
+               ms_of(r, (double)(cycles + r->desc->inference_fixed)),
+               ms_of(r, (double)r->desc->inference_fixed), ms_of(r, x->period),
+               1e3 / ms_of(r, x->period));
+}
+
 void report_text(const report_source *r, str *out)
 {
     uint64_t n;
@@ -184,6 +204,8 @@ void report_text(const report_source *r, str *out)
     if (r->graph->n_launches > 1 && r->timing != EXEC_NO_TIMING)
         str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
+    if (r->n_executors)
+        add_executors(r, n, out);
 }
 
 static json_t *u64(uint64_t v)
@@ -281,6 +303,12 @@ void report_json(const report_source *r, str *out)
         json_object_set_new(o, "ms",
                             json_real(mach_desc_seconds(r->desc, n) * 1e3));
     }
+    if (r->n_executors)
+        json_object_set_new(
+            o, "executors",
+            json_pack("{s:I,s:f,s:f}", "count", (json_int_t)r->n_executors,
+                      "latency_ms", ms_of(r, r->executors.latency), "period_ms",
+                      ms_of(r, r->executors.period)));
     report_hosts_json(r, o);
     report_operations_json(r, o);
     jsontext_add(out, o, 10);

@@ -28,6 +28,9 @@ typedef struct {
     /* Composed operations, outer ones in front of their parts. */
     const report_operation *operations;
     uint32_t n_operations;
+    /* Inferences at once, 0 = nobody asked. */
+    uint32_t n_executors;
+    mach_executors_result executors;
 } report_source;
 
 /* A table for people. */

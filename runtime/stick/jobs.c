@@ -17,6 +17,8 @@ typedef struct {
     stick_loaded *g;
     void *input;
     uint32_t stream;
+    uint32_t beside; /* of the same program, whose results the host did not have
+                        when it asked for this one */
     struct timespec arrived;
 } job;
 
@@ -25,7 +27,8 @@ struct stick_jobs {
     pthread_t thread;
     pthread_mutex_t lock; /* all below */
     pthread_cond_t changed;
-    bool stopping, running;
+    bool stopping, busy;
+    const stick_loaded *running; /* until its result is on its way */
     unsigned first, n;
     job list[JOBS_MAX];
     uint32_t n_done;
@@ -64,7 +67,7 @@ static void sum_up(const job *q, double waited)
 
 /* A result that failed is empty: the host sees at once, and can ask why. What
  * a real stick sends then is not known [U]. */
-static void run(stick_jobs *j, const job *q)
+static void run(stick_jobs *j, const job *q, uint32_t at_once)
 {
     stick_program_info about = stick_program_about(q->g->program);
     uint32_t bytes = about.output_bytes;
@@ -76,7 +79,8 @@ static void run(stick_jobs *j, const job *q)
     memset(q->g->message, 0, sizeof q->g->message);
     err_set(&err, st, "no memory for a result");
     if (output)
-        st = stick_program_run(q->g->program, q->input, output, q->g->ms, &err);
+        st = stick_program_run(q->g->program, q->input, output, at_once,
+                               q->g->ms, &err);
     if (st) {
         snprintf(q->g->message, sizeof q->g->message, "%.*s",
                  JOBS_MAX_MESSAGE - 1, err.msg);
@@ -84,11 +88,34 @@ static void run(stick_jobs *j, const job *q)
         bytes = 0;
     }
     sum_up(q, waited);
+    pthread_mutex_lock(&j->lock);
+    j->running = NULL; /* the host counts from its result on */
+    pthread_mutex_unlock(&j->lock);
     if (j->c.result_bytes < bytes)
         bytes = j->c.result_bytes;
     if (!j->c.no_result || j->n_done + 1 < j->c.no_result)
         xlink_write(j->c.xlink, q->stream, output, bytes, RESULT_MS, NULL);
     free(output);
+}
+
+static uint32_t waiting(const stick_jobs *j, const stick_loaded *g)
+{
+    uint32_t n = 0;
+
+    for (unsigned i = 0; i < j->n; i++)
+        n += j->list[(j->first + i) % JOBS_MAX].g == g;
+    return n;
+}
+
+/* With the lock. Of the program's executors, as many as have an inference
+ * beside this one: those that it found, or those that are waiting now. */
+static uint32_t busy_executors(const stick_jobs *j, const job *q)
+{
+    uint32_t n = waiting(j, q->g);
+
+    if (n < q->beside)
+        n = q->beside;
+    return n + 1 < q->g->executors ? n + 1 : q->g->executors;
 }
 
 static void *work(void *arg)
@@ -97,6 +124,7 @@ static void *work(void *arg)
 
     pthread_mutex_lock(&j->lock);
     for (;;) {
+        uint32_t at_once;
         job q;
 
         if (j->stopping)
@@ -108,12 +136,14 @@ static void *work(void *arg)
         q = j->list[j->first];
         j->first = (j->first + 1) % JOBS_MAX;
         j->n--;
-        j->running = true;
+        at_once = busy_executors(j, &q);
+        j->running = q.g;
+        j->busy = true;
         pthread_mutex_unlock(&j->lock);
-        run(j, &q);
+        run(j, &q, at_once);
         free(q.input);
         pthread_mutex_lock(&j->lock);
-        j->running = false;
+        j->busy = false;
         j->n_done++;
         pthread_cond_broadcast(&j->changed);
     }
@@ -158,14 +188,18 @@ void stick_jobs_stop(stick_jobs *j)
 bool stick_jobs_add(stick_jobs *j, stick_loaded *g, void *input,
                     uint32_t output_stream)
 {
+    uint32_t beside;
     bool room;
 
     pthread_mutex_lock(&j->lock);
     room = j->n < JOBS_MAX;
+    beside = waiting(j, g) + (j->running == g) +
+             xlink_unreleased(j->c.xlink, output_stream);
     if (room) {
         job *q = &j->list[(j->first + j->n++) % JOBS_MAX];
 
-        *q = (job){.g = g, .input = input, .stream = output_stream};
+        *q = (job){
+            .g = g, .input = input, .stream = output_stream, .beside = beside};
         clock_gettime(CLOCK_MONOTONIC, &q->arrived);
     }
     pthread_cond_broadcast(&j->changed);
@@ -176,7 +210,7 @@ bool stick_jobs_add(stick_jobs *j, stick_loaded *g, void *input,
 void stick_jobs_wait(stick_jobs *j)
 {
     pthread_mutex_lock(&j->lock);
-    while (j->n || j->running) {
+    while (j->n || j->busy) {
         struct timespec t;
 
         clock_gettime(CLOCK_REALTIME, &t);

@@ -1,4 +1,6 @@
-/* Inferences of a session, run one after the other by a thread. */
+/* Inferences of a session, run one after the other by a thread. Their times are
+ * those of inferences at once, where a program has executors and the host has
+ * asked for its next result. */
 #ifndef VPU_RUNTIME_STICK_JOBS_H
 #define VPU_RUNTIME_STICK_JOBS_H
 
@@ -13,6 +15,7 @@ typedef struct stick_jobs stick_jobs;
  * stick_jobs_wait before. */
 typedef struct {
     stick_program *program;
+    uint32_t executors;
     float *ms;                      /* n_stages + 2 */
     char message[JOBS_MAX_MESSAGE]; /* why it failed, or what it was */
 } stick_loaded;

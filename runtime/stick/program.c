@@ -97,18 +97,29 @@ stick_program_info stick_program_about(const stick_program *p)
 }
 
 /* Of an inference: the time of each stage, of all items of a batch. */
-static void add_times(const stick_program *p, float *ms)
+static void add_times(const stick_program *p, uint32_t at_once, float *ms)
 {
-    for (uint32_t i = 0; i < p->graph.n_launches; i++) {
-        const backend_launch *l = backend_launch_of(&p->sim, i);
+    uint32_t n = p->graph.n_launches;
+    mach_executors_result unused;
+    arena *a = arena_create(0);
+    double *cycles = arena_array(a, double, n);
 
+    while (at_once > 1 &&
+           backend_executors(&p->sim, &p->graph, &p->desc, at_once, NULL,
+                             cycles, &unused, NULL))
+        at_once--;
+    for (uint32_t i = 0; i < n; i++) {
+        if (at_once < 2)
+            cycles[i] =
+                (double)backend_launch_of(&p->sim, i)->exec.profile.cycles;
         ms[p->graph.launches[i].line] +=
-            (float)(mach_desc_seconds(&p->desc, l->exec.profile.cycles) * 1e3);
+            (float)(cycles[i] / (double)p->desc.clk_mhz * 1e-3);
     }
+    arena_destroy(a);
 }
 
 vpu_status stick_program_run(stick_program *p, const void *input, void *output,
-                             float *ms, vpu_error *err)
+                             uint32_t at_once, float *ms, vpu_error *err)
 {
     const blob *b = &p->blob;
     vpu_status st = VPU_OK;
@@ -123,7 +134,7 @@ vpu_status stick_program_run(stick_program *p, const void *input, void *output,
         st = backend_run_one(&p->sim, i, err);
     if (st)
         return st;
-    add_times(p, ms);
+    add_times(p, at_once, ms);
     for (uint32_t i = 0; i < b->n_outputs; i++)
         memcpy((char *)output + b->outputs[i].offset,
                backend_buffer(&p->sim, b->n_inputs + i),

@@ -43,11 +43,11 @@ stick_program_info stick_program_about(const stick_program *p);
 void stick_stages(str *out);
 
 /* One inference: input_bytes in, output_bytes out, a time per stage in
- * milliseconds: simulated cycles of kernels, for stages that are only moved the
- * bytes, read and written, over the DDR bandwidth.
+ * milliseconds of simulated cycles, as they are while at_once inferences run
+ * (1: this one alone; a machine that has no room for them runs fewer).
  *
  * Errors are backend_run_one's. */
 vpu_status stick_program_run(stick_program *p, const void *input, void *output,
-                             float *ms, vpu_error *err);
+                             uint32_t at_once, float *ms, vpu_error *err);
 
 #endif

@@ -72,6 +72,7 @@ static vpu_status expect_data(stick_session *s, const mvnc_command *c,
         return send_status(s, MVNC_STATUS_OUT_OF_RESOURCES, err);
     g->used = true;
     g->id = c->id;
+    g->executors = c->executors;
     memcpy(g->stream, c->stream, sizeof g->stream);
     g->wants = c->type == MVNC_GRAPH_VERIFY ? WANTS_HEADER : WANTS_BLOB;
     return VPU_OK;
@@ -141,6 +142,7 @@ static uint32_t load(stick_session *s, stick_graph_slot *g, const void *file,
     stick_jobs_wait(s->jobs);
     forget_program(g);
     st = stick_program_load(file, n, &cfg, &g->loaded.program, &err);
+    g->loaded.executors = g->executors;
     if (!st) {
         g->loaded.ms =
             calloc((size_t)stick_program_about(g->loaded.program).n_stages + 2,

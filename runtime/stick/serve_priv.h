@@ -20,6 +20,7 @@ typedef struct {
     uint32_t id;
     char stream[MVNC_NAME];
     enum { WANTS_NOTHING, WANTS_HEADER, WANTS_BLOB } wants;
+    uint32_t executors;  /* that the host asked for */
     stick_loaded loaded; /* program NULL: none */
 } stick_graph_slot;
 

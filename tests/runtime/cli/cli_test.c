@@ -2,6 +2,7 @@
  * it reads and writes, .bin files. */
 #include <check.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,6 +380,41 @@ static trace_seen read_trace(const char *name)
 /* 400 groups on one SHAVE: more than merged slices. */
 #define MANY "run layer.xml --shape in0=1x4x100x16 --param bias=1 --shaves 1 "
 
+/* Two share nothing but the memory, of which these few bytes need little. */
+START_TEST(executors)
+{
+    json_t *j;
+    double ms, latency, period;
+    const char *text;
+    size_t n;
+
+    terminal_run(&p, ADD_RUN ADD_OUT "--shaves 8 --executors 2 --json "
+                                     "--trace-json t.json");
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    j = json_loads(p.out, 0, NULL);
+    ck_assert_ptr_nonnull(j);
+    ck_assert(!json_unpack(j, "{s:f,s:{s:f,s:f}}", "ms", &ms, "executors",
+                           "latency_ms", &latency, "period_ms", &period));
+    json_decref(j);
+    ck_assert_double_ge(latency, ms + 1);
+    ck_assert_double_le(latency, ms * 1.01 + 1.3);
+    ck_assert_double_eq_tol(period, latency / 2, 1e-9);
+    text = terminal_bytes(&p, "t.json", &n);
+    ck_assert_ptr_nonnull(memmem(text, n, "\"executor 1\"", 12));
+    terminal_run(&p, ADD_RUN ADD_OUT "--shaves 8 --executors 2");
+    terminal_expect(&p, 0, "2 executors: an inference takes ");
+    terminal_run(&p, ADD_RUN ADD_OUT "--executors 2");
+    terminal_expect(&p, 2,
+                    "16 SHAVEs in each of 2 executors; 1 to 8 are there");
+    terminal_run(&p, ADD_RUN ADD_OUT "--shaves 4 --executors 3");
+    terminal_expect(&p, 2, "the machine has 2");
+    terminal_run(&p, ADD_RUN ADD_OUT "--timing none --executors 1");
+    terminal_expect(&p, 2, "executors");
+    terminal_run(&p, ADD_RUN "--backend null --executors 1");
+    terminal_expect(&p, 2, "--executors is about the simulator");
+}
+END_TEST
+
 START_TEST(trace_levels)
 {
     static const char *const levels[] = {"summary", "groups", "full"};
@@ -628,6 +664,7 @@ int main(void)
     tcase_add_loop_test(c, command_line, 0, sizeof lines / sizeof *lines);
     tcase_add_loop_test(c, accepted, 0, sizeof odd / sizeof *odd);
     tcase_add_test(c, several_layers);
+    tcase_add_test(c, executors);
     tcase_add_test(c, several_kernels);
     tcase_add_test(c, same_result_whatever_the_order);
     tcase_add_test(c, inputs);

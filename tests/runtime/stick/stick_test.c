@@ -15,6 +15,12 @@
 static const bound_request mvn = {
     .folder = "mvn", .shapes = {"in0=1x4x8x16"}, .params = {"eps=0.001"}};
 
+/* As fast as the memory. */
+static const bound_request large = {.folder = "grn",
+                                    .layer = "GRNDma",
+                                    .shapes = {"in0=1x24x512x512"},
+                                    .params = {"bias=1"}};
+
 static arena *a;
 static bound layer;
 static blob net;
@@ -266,6 +272,52 @@ START_TEST(several_on_their_way)
     ck_assert_int_eq(r.how, STICK_RESET);
     free(zeros);
     free(out);
+}
+END_TEST
+
+/* What the stages of the last of eight inferences took, all on their way at
+ * once or one after the other. */
+static void time_stages(uint32_t executors, uint32_t at_once, float *ms)
+{
+    uint32_t n = (uint32_t)layer.graph->buffers[0].bytes;
+    uint8_t *out = malloc(n);
+    mvnc_graph *g;
+    rig_stick r;
+    mvnc *m;
+
+    rig_stick_start(&r, patient.layout, NULL);
+    OK(mvnc_open(r.host_end, &patient, &m, &err));
+    OK(mvnc_graph_create(m, bytes.data, bytes.n,
+                         &(const mvnc_graph_config){executors, 8, 60000}, &g,
+                         &err));
+    for (uint32_t k = 0; k < 8 / at_once; k++) {
+        for (uint32_t i = 0; i < at_once; i++)
+            OK(mvnc_infer(g, layer.data[0], &err));
+        for (uint32_t i = 0; i < at_once; i++)
+            OK(mvnc_result(g, out, 20000, &err));
+    }
+    OK(mvnc_timings(g, ms, &err));
+    OK(mvnc_close(m, &err));
+    rig_stick_end(&r);
+    free(out);
+}
+
+/* Two executors share the memory: a stage takes longer when both are busy, at
+ * most twice as long. One executor runs one inference, whatever waits. */
+START_TEST(times_of_inferences_at_once)
+{
+    float alone[3], one[3], busy[3];
+
+    str_free(&bytes);
+    bytes = (str){0};
+    rig_blob(a, &large, &layer, &net, &bytes);
+    ck_assert_uint_eq(net.n_stages, 1);
+    time_stages(2, 1, alone);
+    time_stages(1, 8, one);
+    ck_assert_float_eq(one[0], alone[0]);
+    time_stages(2, 8, busy);
+    ck_assert_float_gt(busy[0], 1.2f * alone[0]);
+    ck_assert_float_le(busy[0], 2 * alone[0]);
 }
 END_TEST
 
@@ -673,6 +725,7 @@ int main(void)
     tcase_add_test(t, capabilities);
     tcase_add_loop_test(t, life_cycle, 0, XLINK_N_LAYOUTS);
     tcase_add_test(t, several_on_their_way);
+    tcase_add_test(t, times_of_inferences_at_once);
     tcase_add_loop_test(t, every_fault, 0, N_FAULTS * XLINK_N_LAYOUTS);
     tcase_add_test(t, pings_without_acks_end_the_session);
     tcase_add_test(t, a_host_that_stops_its_pings_is_forgotten);

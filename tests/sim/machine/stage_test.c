@@ -133,9 +133,105 @@ START_TEST(shaves_that_there_are_not)
 
     ck_assert_int_eq(mach_stage_run(&d, &w, 1, 0, NULL, &p, &err),
                      VPU_ERR_INVALID);
-    ck_assert_ptr_nonnull(strstr(err.msg, "1 to 16 SHAVEs, not 17"));
+    ck_assert_ptr_nonnull(
+        strstr(err.msg, "17 SHAVEs in each of 1 executors; 1 to 16 are there"));
     ck_assert_int_eq(mach_stage_run(&d, many, 3, 0, NULL, &p, &err),
                      VPU_ERR_INVALID);
+}
+END_TEST
+
+static mach_executors_result at_once(const mach_stage *stages, uint32_t count,
+                                     uint32_t n, uint64_t fixed)
+{
+    mach_executors_result r = {0};
+    vpu_error err = {0};
+
+    ck_assert_msg(
+        !mach_executors_run(&d, stages, count, n, fixed, NULL, NULL, &r, &err),
+        "%s", err.msg);
+    return r;
+}
+
+/* One executor takes what the stages take one after the other; two that move no
+ * bytes do not notice each other. */
+START_TEST(executors_share_nothing_but_the_memory)
+{
+    const mach_descriptor list[] = {{50000, 0, 0}, {1000, 0, 0}};
+    const mach_work engine = {.unit = MACH_WORK_NCE,
+                              .descriptors = list,
+                              .n_descriptors = 2},
+                    code = {
+                        .unit = MACH_WORK_SHAVE, .n_shaves = 8, .issue = 4e5};
+    const mach_work launch = {
+        .unit = MACH_WORK_LAUNCH, .n_shaves = 8, .cycles = 123456};
+    const mach_stage stages[] = {{&engine, 1}, {&code, 1}, {&launch, 1}};
+    uint64_t sum = cycles_of(&engine, 1);
+    mach_executors_result r;
+
+    sum += cycles_of(&code, 1) + launch.cycles + 1000;
+    r = at_once(stages, 3, 1, 1000);
+    ck_assert_double_eq(r.latency, (double)sum);
+    ck_assert_double_eq(r.period, (double)sum);
+    r = at_once(stages, 3, 2, 1000);
+    ck_assert_double_eq(r.latency, (double)sum);
+    ck_assert_double_eq(r.period, (double)sum / 2);
+}
+END_TEST
+
+/* Whoever moves them: what the memory alone bounds takes as long with one
+ * executor as with two. */
+START_TEST(executors_share_the_memory)
+{
+    const mach_descriptor loads[] = {{1000, 0, 7500000}};
+    const mach_work works[] = {
+        {.unit = MACH_WORK_NCE, .descriptors = loads, .n_descriptors = 1},
+        {.unit = MACH_WORK_SHAVE,
+         .n_shaves = 8,
+         .issue = 1000,
+         .ddr_in = 7500000},
+        {.unit = MACH_WORK_COPY, .bytes = 7500000, .ddr_in = 7500000},
+        {.unit = MACH_WORK_LAUNCH,
+         .n_shaves = 8,
+         .cycles = 1000,
+         .ddr_out = 7500000}};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        const mach_stage stage = {&works[i], 1};
+        mach_executors_result one = at_once(&stage, 1, 1, 0),
+                              two = at_once(&stage, 1, 2, 0);
+
+        ck_assert_double_eq_tol(two.period / one.period, 1, 0.05);
+        ck_assert_double_gt(two.latency, one.latency * 1.9);
+    }
+}
+END_TEST
+
+START_TEST(executors_that_cannot_be)
+{
+    const mach_work w = {.unit = MACH_WORK_SHAVE, .n_shaves = 9, .issue = 1};
+    const mach_work none = {.unit = MACH_WORK_NOTHING};
+    const mach_stage stages[] = {{&w, 1}, {&none, 0}, {&none, 1}};
+    mach_executors_result r;
+    vpu_error err = {0};
+
+    ck_assert_int_eq(
+        mach_executors_run(&d, stages, 1, 2, 0, NULL, NULL, &r, &err),
+        VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(
+        strstr(err.msg, "9 SHAVEs in each of 2 executors; 1 to 8 are there"));
+    ck_assert_int_eq(
+        mach_executors_run(&d, stages + 1, 1, 2, 0, NULL, NULL, &r, &err),
+        VPU_ERR_INVALID);
+    ck_assert_int_eq(
+        mach_executors_run(&d, stages + 2, 1, 3, 0, NULL, NULL, &r, &err),
+        VPU_ERR_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.msg, "the machine has 2"));
+    ck_assert_int_eq(
+        mach_executors_run(&d, stages + 2, 1, 0, 0, NULL, NULL, &r, &err),
+        VPU_ERR_INVALID);
+    ck_assert_int_eq(
+        mach_executors_run(&d, stages + 2, 0, 1, 0, NULL, NULL, &r, &err),
+        VPU_ERR_INVALID);
 }
 END_TEST
 
@@ -153,6 +249,9 @@ int main(void)
     tcase_add_test(t, shaves_share_their_work);
     tcase_add_test(t, an_injected_stage_is_beside);
     tcase_add_test(t, shaves_that_there_are_not);
+    tcase_add_test(t, executors_share_nothing_but_the_memory);
+    tcase_add_test(t, executors_share_the_memory);
+    tcase_add_test(t, executors_that_cannot_be);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
