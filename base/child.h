@@ -29,7 +29,8 @@ typedef enum {
     CHILD_ENDED, /* by itself, or by a signal; see status */
     CHILD_TIME,  /* killed: its seconds were over */
     CHILD_IDLE,  /* killed: it did nothing but wait for CHILD_IDLE_SECONDS */
-    CHILD_LOST   /* nobody can wait for it; errno says why */
+    CHILD_LOST /* nobody can wait for it, errno says why; ECHILD: it has ended,
+                  and somebody else waited for it */
 } child_end;
 
 enum { CHILD_IDLE_SECONDS = 15 };

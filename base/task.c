@@ -159,8 +159,9 @@ static vpu_status take(const task_job *job, const files *f, pid_t pid, arena *a,
     all = file_fd_get(f->result, sizeof(head) + MAX_RESULT, scratch, &got);
     messages = file_fd_get(f->messages, MAX_MESSAGES, scratch, &n_messages);
     h = (const head *)all;
-    if (how == CHILD_ENDED && all && got >= sizeof *h && h->whole &&
-        h->n == got - sizeof *h) {
+    /* Whole, whoever waited for the process. */
+    if ((how == CHILD_ENDED || how == CHILD_LOST) && all && got >= sizeof *h &&
+        h->whole && h->n == got - sizeof *h) {
         out->end = TASK_DONE;
         out->n = (size_t)h->n;
         out->bytes = arena_push(a, out->n + 1, 1, 64);

@@ -33,7 +33,12 @@ static vpu_status run(const char *path, char *const *argv, int in, int out,
     int code = 0;
     vpu_status st = fe_clang(argv, files, NULL, &code, err);
 
-    if (!st && code)
+    if (!st && code == FE_EXIT_UNKNOWN)
+        st = err_set(err, VPU_ERR_IO,
+                     "%s: this program waits for all its children, or ignores "
+                     "SIGCHLD: what became of %s is not known",
+                     path, FE_CLANG);
+    else if (!st && code)
         st = err_set(err, VPU_ERR_COMPILE, "%s: the preprocessor of %s fails",
                      path, FE_CLANG);
     return st;

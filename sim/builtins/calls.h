@@ -37,7 +37,10 @@ enum {
     SIM_ID_LOCAL_SIZE = 3, /* items of a group */
     SIM_ID_N_GROUPS = 6,
     SIM_ID_OFFSET = 9, /* of the global id */
-    SIM_N_IDS = 12,
+    SIM_ID_WORK_DIM = 12,
+    SIM_N_IDS = 15,
+    SIM_N_HIDDEN, /* arguments behind a kernel's own: the words, and where
+                     values are kept across barriers */
     SIM_ID_ITEM = SIM_N_IDS /* local id: none of the group's words */
 };
 

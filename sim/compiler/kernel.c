@@ -56,10 +56,12 @@ static const char *purpose(const kernel_compile_config *cfg, arena *a)
 {
     const sim_checking *c = cfg->checking;
 
-    return c ? arena_printf(a, "checking taint %d nan %d barriers %d", c->taint,
-                            c->nan, c->barriers)
-           : cfg->track_lines ? "lines"
-                              : "";
+    const char *structures = cfg->user.structures ? " structures" : "";
+
+    return c ? arena_printf(a, "checking taint %d nan %d barriers %d%s",
+                            c->taint, c->nan, c->barriers, structures)
+             : arena_printf(a, "%s%s", cfg->track_lines ? "lines" : "",
+                            structures);
 }
 
 /* Where the result of compiling it for target with these settings is kept. The
@@ -171,6 +173,7 @@ static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         .kind = host_kind(cfg),
                         .debug = cfg->debug,
                         .checking = cfg->checking,
+                        .structures = cfg->user.structures,
                         .compiler = fe_clang_fingerprint(scratch),
                         .limits = cfg->user.limits};
     vpu_status st = VPU_OK;
@@ -403,6 +406,7 @@ static vpu_status build_bin(const kernel_source *file,
     artifact_job job = {.path = file->path,
                         .entry = file->entry,
                         .kind = ARTIFACT_NO_HOST,
+                        .structures = cfg->user.structures,
                         .limits = cfg->user.limits};
     const char **options =
         arena_array(a, const char *, cfg->user.n_options + 1);

@@ -21,6 +21,7 @@ typedef struct {
     const char *const *options; /* extra words for clang */
     uint32_t n_options;
     bool no_cache;
+    bool structures; /* by value may be arguments: sim_arg.object_bytes */
     const child_limits *limits; /* of each process that compiles; NULL = 60 s of
                                    the processor's time, 2 GiB */
 } kernel_compile_options;

@@ -101,6 +101,8 @@ typedef struct {
     const sim_kernel *kernel;
     const exec_value *values;
     uint32_t groups[3], local[3];
+    uint32_t offset[3]; /* of global ids: the first item's */
+    uint32_t work_dim;  /* what get_work_dim says, 1 to 3; 0 = 3 */
     exec_options how;
     /* Its host threads, not used by another launch meanwhile; NULL: made for
      * this one. */
@@ -167,7 +169,9 @@ sim_variant_kind exec_pick_variant(const sim_kernel *k,
  * VPU_ERR_UNDEFINED  a copy with zero width, barrier divergence (names kernel,
  *                  group, line)
  * VPU_ERR_UNTESTED more DDR lines in one step than EXEC_TRANSACTIONS keeps
- * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs; a window
+ * VPU_ERR_INVALID  local size 0 or not the required one; no SHAVEs; work_dim
+ *                  above 3, or a dimension behind it of more than one item; an
+ *                  offset that leads beyond 2^32; a window
  *                  that leaves the launch, or is empty; an
  *                  observer needs something else (exec_meets); two timelines
  * VPU_ERR_INTERNAL, VPU_ERR_PARSE  of the SHAVE program (interpreter only) */

@@ -40,11 +40,34 @@ static vpu_status check_window(const exec_launch *l, vpu_error *err)
     return VPU_OK;
 }
 
+/* After the sizes. */
+static vpu_status check_place(const exec_launch *l, vpu_error *err)
+{
+    if (l->work_dim > 3)
+        return err_set(err, VPU_ERR_INVALID, "%s: %u dimensions, at most 3",
+                       l->name, l->work_dim);
+    for (uint32_t d = 0; d < 3; d++) {
+        uint64_t n = (uint64_t)l->groups[d] * l->local[d];
+
+        if (l->work_dim && d >= l->work_dim && n > 1)
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: %llu items in dimension %u of %u", l->name,
+                           (unsigned long long)n, d, l->work_dim);
+        if (l->offset[d] + n > UINT64_C(1) << 32)
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: dimension %u has %llu items from %u on: ids "
+                           "have 32 bits",
+                           l->name, d, (unsigned long long)n, l->offset[d]);
+    }
+    return VPU_OK;
+}
+
 static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
                                vpu_error *err)
 {
     const sim_kernel *k = l->kernel;
     uint64_t items = 1;
+    vpu_status st;
 
     if (!l->how.n_shaves || l->how.n_shaves > d->num_shaves)
         return err_set(err, VPU_ERR_INVALID,
@@ -72,7 +95,8 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     }
     if (l->groups[0] > UINT64_MAX / l->groups[1] / l->groups[2])
         return err_set(err, VPU_ERR_LIMIT, "%s: too many groups", l->name);
-    return l->window ? check_window(l, err) : VPU_OK;
+    st = check_place(l, err);
+    return !st && l->window ? check_window(l, err) : st;
 }
 
 static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
@@ -115,8 +139,9 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     for (int d = 0; d < 3; d++) {
         s->wg.ids[SIM_ID_LOCAL_SIZE + d] = l->local[d];
         s->wg.ids[SIM_ID_N_GROUPS + d] = l->groups[d];
-        s->wg.ids[SIM_ID_OFFSET + d] = 0;
+        s->wg.ids[SIM_ID_OFFSET + d] = l->offset[d];
     }
+    s->wg.ids[SIM_ID_WORK_DIM] = l->work_dim ? l->work_dim : 3;
     s->wg.local_base = s->cmx;
     s->wg.stack_base = (uint32_t)(s->cmx + c->stack);
     s->wg.kept_base = (uint32_t)(s->cmx + c->kept);

@@ -2,9 +2,11 @@
 #include "sim/exec/memory.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/oom.h"
 #include "sim/compiler/abi/types.h"
 
 /* Host pages: the mapping is done in units of the largest in common use so that
@@ -18,6 +20,16 @@ enum { NULL_END = 0x10000 }; /* addresses below are null pointers to us */
 #define WINDOW (UINT64_C(1) << 32)
 #define PLACES_BYTES ((WINDOW >> MACH_PAGE_SHIFT) * sizeof(uint32_t))
 
+typedef struct {
+    uint64_t begin, end;
+} span;
+
+/* What is taken, in order; nothing fits in front of number `full`. */
+typedef struct {
+    span *list;
+    size_t n, cap, full;
+} spans;
+
 struct memory {
     arena *a;
     uint8_t *window; /* may be address 0 */
@@ -25,8 +37,8 @@ struct memory {
     size_t reserved_bytes;
     memory_buffer *buffers;
     size_t n, cap;
-    uint64_t ddr_base, ddr_bytes, used, next;
-    uint64_t packed; /* the next buffer's place on the device */
+    uint64_t ddr_base, ddr_bytes, used;
+    spans pages, packed; /* of addresses, of places on the device */
     uint32_t *places;
     uint32_t cmx_base, cmx_bytes, cmx_span, slice_bytes, n_shaves;
 };
@@ -141,7 +153,7 @@ static vpu_status create(const mach_desc *d, bool roomy, memory **out,
 
     *out = NULL;
     m->a = a;
-    m->ddr_base = m->next = m->packed = d->ddr_base;
+    m->ddr_base = d->ddr_base;
     m->ddr_bytes = d->ddr_bytes;
     m->cmx_base = (uint32_t)d->cmx_base;
     m->slice_bytes = (uint32_t)d->cmx_slice_bytes;
@@ -191,6 +203,10 @@ void memory_destroy(memory *m)
         munmap(m->reserved, m->reserved_bytes);
     if (m->places)
         munmap(m->places, PLACES_BYTES);
+    for (size_t i = 0; i < m->n; i++)
+        free((char *)m->buffers[i].name);
+    free(m->pages.list);
+    free(m->packed.list);
     arena_destroy(m->a);
 }
 
@@ -212,39 +228,159 @@ static vpu_status too_much(const memory *m, const char *name, uint64_t bytes,
     return st;
 }
 
-static void place(memory *m, uint64_t at, uint64_t whole, uint32_t address)
+/* --- holes --------------------------------------------------------------- */
+
+/* Where the first hole begins that has `bytes` and, on both sides, `margin`;
+ * *before: the number of the span behind it. */
+static uint64_t first_hole(spans *s, uint64_t base, uint64_t bytes,
+                           uint64_t margin, size_t *before)
 {
-    for (uint64_t page = at; page < at + whole; page += PAGE)
-        m->places[page >> MACH_PAGE_SHIFT] = (uint32_t)m->packed - address;
+    size_t i = s->full;
+    uint64_t at = (i ? s->list[i - 1].end : base) + margin;
+    bool passed = false;
+
+    for (; i < s->n && at + bytes + margin > s->list[i].begin; i++) {
+        /* Smaller ones may fit in what is passed. */
+        passed |= at + margin < s->list[i].begin;
+        at = s->list[i].end + margin;
+        if (!passed)
+            s->full = i + 1;
+    }
+    *before = i;
+    return at;
 }
 
-vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
-                        uint32_t *address, vpu_error *err)
+static void reserve_span(spans *s)
 {
-    uint64_t whole = up(bytes), at;
+    size_t cap = s->cap ? 2 * s->cap : 16;
+
+    if (s->n < s->cap)
+        return;
+    s->list = oom_realloc(s->list, cap * sizeof *s->list);
+    s->cap = cap;
+}
+
+/* After reserve_span. */
+static void take_span(spans *s, size_t at, span what)
+{
+    memmove(s->list + at + 1, s->list + at, (s->n - at) * sizeof *s->list);
+    s->list[at] = what;
+    s->n++;
+}
+
+static void give_span(spans *s, uint64_t begin)
+{
+    size_t lo = 0, hi = s->n;
+
+    while (lo + 1 < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+
+        if (s->list[middle].begin <= begin)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    s->n--;
+    memmove(s->list + lo, s->list + lo + 1, (s->n - lo) * sizeof *s->list);
+    if (s->full > lo)
+        s->full = lo;
+}
+
+/* --- buffers ------------------------------------------------------------- */
+
+static void place(memory *m, uint64_t at, uint64_t whole, uint32_t delta)
+{
+    for (uint64_t page = at; page < at + whole; page += PAGE)
+        m->places[page >> MACH_PAGE_SHIFT] = delta;
+}
+
+/* All that may be short of memory, before anything is changed. */
+static char *reserve_entry(memory *m, const char *name)
+{
+    size_t n = strlen(name) + 1;
+
+    reserve_span(&m->pages);
+    reserve_span(&m->packed);
+    arena_append(m->a, m->buffers, m->n, m->cap);
+    m->n--;
+    return memcpy(oom_malloc(n), name, n);
+}
+
+static uint64_t page_of(const memory_buffer *b)
+{
+    return b->address / PAGE * PAGE;
+}
+
+vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
+                                uint32_t align, uint32_t *address,
+                                vpu_error *err)
+{
+    uint64_t whole = up(bytes), at, packed;
+    uint64_t lines = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    size_t before, packed_before;
     vpu_status st;
+    char *own;
 
     if (!bytes)
         return err_set(err, VPU_ERR_INVALID, "buffer '%s' has no bytes", name);
     if (bytes > m->ddr_bytes || m->used > m->ddr_bytes - bytes)
         return too_much(m, name, bytes, err);
-    at = m->next + PAGE;
-    if (at + whole + PAGE > WINDOW)
+    at = first_hole(&m->pages, m->ddr_base, whole, PAGE, &before);
+    packed = first_hole(&m->packed, m->ddr_base, lines, 0, &packed_before);
+    if (at + whole + PAGE > WINDOW || packed + lines > WINDOW)
         return err_set(err, VPU_ERR_LIMIT,
                        "%zu buffers leave no address space for '%s'", m->n,
                        name);
+    own = reserve_entry(m, name);
     st = map(m, at, whole, err);
-    if (st)
+    if (st) {
+        free(own);
         return st;
-    *address = (uint32_t)(at + (whole - bytes) / ALIGN * ALIGN);
+    }
+    *address = (uint32_t)(at + (whole - bytes) / align * align);
     memset(m->window + at, FILL, *address - at);
-    *arena_append(m->a, m->buffers, m->n, m->cap) = (memory_buffer){
-        arena_strdup(m->a, name), *address, bytes, m->next, m->packed};
-    place(m, at, whole, *address);
+    m->buffers[m->n++] = (memory_buffer){own, *address, bytes, packed};
+    take_span(&m->pages, before, (span){at, at + whole});
+    take_span(&m->packed, packed_before, (span){packed, packed + lines});
+    place(m, at, whole, (uint32_t)packed - *address);
     m->used += bytes;
-    m->next = at + whole;
-    m->packed += (bytes + ALIGN - 1) / ALIGN * ALIGN;
     return VPU_OK;
+}
+
+vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
+                        uint32_t *address, vpu_error *err)
+{
+    return memory_alloc_aligned(m, name, bytes, ALIGN, address, err);
+}
+
+static void free_at(memory *m, size_t i)
+{
+    memory_buffer b = m->buffers[i];
+
+    madvise(m->window + page_of(&b), up(b.bytes), MADV_DONTNEED);
+    mprotect(m->window + page_of(&b), up(b.bytes), PROT_NONE);
+    give_span(&m->pages, page_of(&b));
+    give_span(&m->packed, b.packed);
+    m->used -= b.bytes;
+    free((char *)b.name);
+    m->n--;
+    memmove(m->buffers + i, m->buffers + i + 1,
+            (m->n - i) * sizeof *m->buffers);
+}
+
+void memory_free(memory *m, uint32_t address)
+{
+    for (size_t i = m->n; i-- > 0;)
+        if (m->buffers[i].address == address) {
+            free_at(m, i);
+            return;
+        }
+}
+
+void memory_release(memory *m, size_t n_buffers)
+{
+    while (m->n > n_buffers)
+        free_at(m, m->n - 1);
 }
 
 size_t memory_count(const memory *m)
@@ -255,20 +391,6 @@ size_t memory_count(const memory *m)
 const memory_buffer *memory_buffer_at(const memory *m, size_t i)
 {
     return &m->buffers[i];
-}
-
-void memory_release(memory *m, size_t n_buffers)
-{
-    while (m->n > n_buffers) {
-        const memory_buffer *b = &m->buffers[--m->n];
-        uint64_t at = b->address / PAGE * PAGE, whole = up(b->bytes);
-
-        madvise(m->window + at, whole, MADV_DONTNEED);
-        mprotect(m->window + at, whole, PROT_NONE);
-        m->used -= b->bytes;
-        m->next = b->next_before;
-        m->packed = b->packed_before;
-    }
 }
 
 uint8_t *memory_window(const memory *m)

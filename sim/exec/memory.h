@@ -4,10 +4,11 @@
  * SHAVE's CMX are mapped inside, everything else is inaccessible, so whatever a
  * kernel computes as an address, it cannot reach the simulator's own memory.
  *
- * DDR buffers end on a page boundary (less their 64-byte alignment) and have
- * an inaccessible page on both sides, at least. Time does not see that: a table
- * of places has them packed, 64 bytes aligned, as the device's compiler packs
- * the data of a network. Bytes of the first page before a buffer are
+ * DDR buffers end on a page boundary (less their alignment) and have an
+ * inaccessible page on both sides, at least. What is given back leaves a hole
+ * for later ones, the first that is large enough. Time does not see that: a
+ * table of places has them packed, 64 bytes aligned, as the device's compiler
+ * packs the data of a network. Bytes of the first page before a buffer are
  * filled with a pattern which memory_check compares. The page in front of a
  * SHAVE's CMX can be read. Not thread safe, but the memory itself may be used
  * from many threads. */
@@ -31,7 +32,7 @@ typedef struct {
     const char *name;
     uint32_t address;
     uint64_t bytes;
-    uint64_t next_before, packed_before; /* for memory_release */
+    uint64_t packed; /* its place on the device */
 } memory_buffer;
 
 typedef struct memory memory;
@@ -46,15 +47,22 @@ vpu_status memory_create_roomy(const mach_desc *desc, memory **out,
                                vpu_error *err);
 void memory_destroy(memory *m); /* NULL is fine */
 
-/* A zeroed DDR buffer. The name is copied.
+/* A zeroed DDR buffer, aligned to 64 bytes. The name is copied.
  * VPU_ERR_INVALID: no bytes
  * VPU_ERR_LIMIT: over the device's DDR (message: the buffers by size) */
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
                         uint32_t *address, vpu_error *err);
-/* Give back every buffer allocated since n_buffers was what memory_count says.
- */
+/* The same, aligned to a power of two from 64 to MACH_PAGE_SIZE. */
+vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
+                                uint32_t align, uint32_t *address,
+                                vpu_error *err);
+/* In the order they were allocated. */
 size_t memory_count(const memory *m);
 const memory_buffer *memory_buffer_at(const memory *m, size_t i);
+/* Give back the buffer that begins there; nothing if none does. */
+void memory_free(memory *m, uint32_t address);
+/* Give back every buffer allocated since n_buffers was what memory_count says;
+ * none was given back otherwise meanwhile. */
 void memory_release(memory *m, size_t n_buffers);
 uint8_t *memory_window(const memory *m);
 /* Where the device has what is at an address; valid as long as m. */

@@ -488,19 +488,22 @@ void ir_attr(LLVMValueRef fn, const char *name, uint64_t value)
                             LLVMCreateEnumAttribute(c, kind, value));
 }
 
+void ir_copy_attrs_at(LLVMValueRef from, LLVMValueRef to, unsigned at)
+{
+    LLVMAttributeRef attrs[64];
+    unsigned count = LLVMGetAttributeCountAtIndex(from, at);
+
+    if (count > 64)
+        return;
+    LLVMGetAttributesAtIndex(from, at, attrs);
+    for (unsigned i = 0; i < count; i++)
+        LLVMAddAttributeAtIndex(to, at, attrs[i]);
+}
+
 void ir_copy_param_attrs(LLVMValueRef from, LLVMValueRef to, unsigned n)
 {
-    LLVMAttributeRef attrs[32];
-
-    for (unsigned k = 1; k <= n; k++) {
-        unsigned count = LLVMGetAttributeCountAtIndex(from, k);
-
-        if (count > 32)
-            continue;
-        LLVMGetAttributesAtIndex(from, k, attrs);
-        for (unsigned i = 0; i < count; i++)
-            LLVMAddAttributeAtIndex(to, k, attrs[i]);
-    }
+    for (unsigned k = 1; k <= n; k++)
+        ir_copy_attrs_at(from, to, k);
 }
 
 void ir_drop_attr(LLVMValueRef fn, const char *name)

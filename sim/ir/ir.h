@@ -126,6 +126,8 @@ LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef type);
 enum { IR_MEMORY_ARGUMENTS_AND_INACCESSIBLE = 15 };
 /* Add an enum attribute by name ("nounwind", "memory" …) to a function. */
 void ir_attr(LLVMValueRef fn, const char *name, uint64_t value);
+/* Attributes at an index: LLVMAttributeFunctionIndex, 1 the first parameter. */
+void ir_copy_attrs_at(LLVMValueRef from, LLVMValueRef to, unsigned at);
 /* Attributes (restrict, alignment) of the first n parameters. */
 void ir_copy_param_attrs(LLVMValueRef from, LLVMValueRef to, unsigned n);
 void ir_drop_attr(LLVMValueRef fn, const char *name);

@@ -976,7 +976,7 @@ vpu_status select_function(LLVMValueRef fn, const shave_layout *layout,
     n = ir_post_order(&s.cfg, order, s.reached);
     s.cur = &s.head;
     for (unsigned k = 0; k < n_params; k++)
-        make_parameter(&s, k, n_params - 13);
+        make_parameter(&s, k, n_params - SIM_N_HIDDEN);
     select_blocks(&s, order, n);
     for (uint32_t b = 0; b < s.cfg.n_blocks && !s.st; b++)
         ir_each_inst(i, s.cfg.blocks[b]) {

@@ -39,8 +39,8 @@ void rig_close(rig *r)
     arena_destroy(r->arena);
 }
 
-static const kernel_compile_config plain = {.user.no_cache = true,
-                                            .hooks = &exec_hooks};
+static const kernel_compile_config plain = {
+    .user = {.no_cache = true, .structures = true}, .hooks = &exec_hooks};
 
 static const char *write_source(rig *r, const char *source)
 {
@@ -264,7 +264,8 @@ static void compile_checked(rig *r, bool taint)
     const kernel_source source = {
         .path = arena_printf(r->arena, "%s/k.cl", r->dir), .entry = r->entry};
     const sim_checking how = {.taint = taint, .nan = taint};
-    kernel_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
+    kernel_compile_config cfg = {
+        .user.structures = true, .checking = &how, .hooks = &check_hooks};
     vpu_error err = {0};
 
     if (!r->checked[taint])
@@ -318,6 +319,8 @@ vpu_status rig_run(rig *r, const uint32_t groups[3], const uint32_t local[3])
     exec_launch l = {.name = "test",
                      .kernel = r->kernel,
                      .values = r->values,
+                     .offset = {r->offset[0], r->offset[1], r->offset[2]},
+                     .work_dim = r->work_dim,
                      .how.n_shaves = r->n_shaves,
                      .how.n_threads = r->n_threads,
                      .how.order = r->order,

@@ -8,7 +8,7 @@
 #include "sim/check/check.h"
 #include "sim/exec/exec.h"
 
-enum { RIG_MAX_ARGS = 24 };
+enum { RIG_MAX_ARGS = SIM_MAX_ARGS };
 
 typedef struct {
     arena *arena;
@@ -33,6 +33,7 @@ typedef struct {
     sim_kernel *checked[2];
     /* How to run; rig_open sets 3 SHAVEs, one thread, sequential order. */
     uint32_t n_shaves, n_threads;
+    uint32_t offset[3], work_dim; /* of exec_launch */
     exec_order order;
     uint64_t seed, max_cycles;
     double timeout_s;

@@ -23,6 +23,9 @@ typedef enum {
 
 const char *sim_variant_name(sim_variant_kind k);
 
+/* Of a kernel. */
+enum { SIM_MAX_ARGS = 128 };
+
 typedef enum {
     SIM_ARG_SCALAR,   /* by value */
     SIM_ARG_GLOBAL,   /* device address in DDR */
@@ -36,6 +39,10 @@ typedef struct {
     uint32_t bytes;         /* of the value; 4 for addresses */
     uint32_t offset;        /* in the packed argument block */
     uint32_t element_bytes; /* pointed-to element, 0 = unknown */
+    uint32_t object_bytes;  /* CONSTANT: the argument is a structure by value of
+                               so many bytes (as a SHAVE lays them out, pointers
+                               and size_t of 32 bits), the address is of its
+                               bytes in device memory; 0 = it is a pointer */
     bool is_float;          /* scalar half or float */
     bool is_signed;
     bool is_const; /* pointer to const */

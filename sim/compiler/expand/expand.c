@@ -134,7 +134,7 @@ LLVMValueRef x_id(xp *x)
 
 LLVMValueRef x_work_dim(xp *x)
 {
-    return xp_k32(x, 3); /* the device's grids always have three */
+    return id_of(x, CALL_dims0, 0);
 }
 
 /* --- the tables ---------------------------------------------------------- */

@@ -33,9 +33,13 @@ const char *fe_line_mark(arena *a, const char *name);
 const char *const *fe_look_in(arena *a, const char *path,
                               const char *const *options, uint32_t *n);
 
+enum { FE_EXIT_UNKNOWN = -1 };
+
 /* Run it to its end with these files as its standard input, output and error
  * output; -1: /dev/null. It gets none of the environment that changes what it
- * does. limits: NULL = budget.h's. *exit_code: 128 when a signal ended it.
+ * does. limits: NULL = budget.h's. *exit_code: 128 when a signal ended it,
+ * FE_EXIT_UNKNOWN when somebody else waited for it: the program around us
+ * ignores SIGCHLD, or waits for all of its children.
  *
  * VPU_ERR_IO     not installed, or cannot be started; it waited for ever
  * VPU_ERR_LIMIT  it took more time than it may; when it took more memory, it

@@ -258,7 +258,8 @@ static bool is_inner(host *h, const foreseen *f)
 /* Work-items of the group, 64 bits. */
 static LLVMValueRef items_of_group(host *h)
 {
-    unsigned first = LLVMCountParams(h->from) - 13 + 3;
+    unsigned first =
+        LLVMCountParams(h->from) - SIM_N_HIDDEN + SIM_ID_LOCAL_SIZE;
     LLVMValueRef n = k64(h, 1);
 
     for (unsigned d = 0; d < 3; d++) {
@@ -744,7 +745,8 @@ static void prologue(host *h)
     static const size_t bases[4] = {
         offsetof(sim_wg, local_base), offsetof(sim_wg, stack_base),
         offsetof(sim_wg, kept_base), offsetof(sim_wg, const_base)};
-    unsigned n_params = LLVMCountParams(h->from), n_args = n_params - 13;
+    unsigned n_params = LLVMCountParams(h->from),
+             n_args = n_params - SIM_N_HIDDEN;
 
     LLVMPositionBuilderAtEnd(
         h->builder, LLVMAppendBasicBlockInContext(h->context, h->fn, ""));

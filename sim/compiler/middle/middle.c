@@ -24,6 +24,7 @@
 #include "sim/compiler/middle/hoist.h"
 #include "sim/compiler/middle/middle_priv.h"
 #include "sim/compiler/middle/narrow.h"
+#include "sim/compiler/middle/structures.h"
 #include "sim/compiler/middle/vectorize.h"
 #include "sim/compiler/middle/workgroup.h"
 #include "sim/ir/ir.h"
@@ -244,7 +245,7 @@ static LLVMValueRef metadata_operand(LLVMValueRef f, const char *kind,
     LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(f));
     unsigned id = LLVMGetMDKindIDInContext(c, kind, (unsigned)strlen(kind));
     LLVMValueMetadataEntry *list;
-    LLVMValueRef ops[64], r = NULL;
+    LLVMValueRef ops[SIM_MAX_ARGS], r = NULL;
     size_t n;
 
     list = LLVMGlobalCopyAllMetadata(f, &n);
@@ -255,7 +256,7 @@ static LLVMValueRef metadata_operand(LLVMValueRef f, const char *kind,
             continue;
         node = LLVMMetadataAsValue(
             c, LLVMValueMetadataEntriesGetMetadata(list, (unsigned)k));
-        if (LLVMGetMDNodeNumOperands(node) > 64)
+        if (LLVMGetMDNodeNumOperands(node) > SIM_MAX_ARGS)
             continue;
         LLVMGetMDNodeOperands(node, ops);
         if (i < LLVMGetMDNodeNumOperands(node))
@@ -310,18 +311,20 @@ static uint32_t line_in(LLVMValueRef f, const char *path)
                : 0;
 }
 
-static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
+static vpu_status describe_args(LLVMValueRef f, const middle_job *job,
                                 sim_kernel *k, vpu_error *err)
 {
     LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(f));
+    const char *path = job->path;
+    arena *a = job->a;
     uint32_t at = 0;
 
     k->line = line_in(f, path);
     k->n_args = LLVMCountParams(f);
-    if (k->n_args > 64)
+    if (k->n_args > SIM_MAX_ARGS)
         return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
-                      "kernel '%s' has %u arguments, the limit is 64", k->name,
-                      k->n_args);
+                      "kernel '%s' has %u arguments, the limit is %d", k->name,
+                      k->n_args, SIM_MAX_ARGS);
     k->args = arena_array(a, sim_arg, k->n_args + 1);
     for (uint32_t i = 0; i < k->n_args; i++) {
         LLVMValueRef p = LLVMGetParam(f, i);
@@ -336,15 +339,16 @@ static vpu_status describe_args(LLVMValueRef f, const char *path, arena *a,
         if (LLVMGetTypeKind(t) == LLVMPointerTypeKind) {
             unsigned as = LLVMGetPointerAddressSpace(t);
 
-            if (as == AS_PRIVATE)
+            g->object_bytes = structures_bytes(f, i);
+            if (as == AS_PRIVATE && !job->mode.structures)
                 return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
                               "argument '%s' of kernel '%s' is a structure by "
                               "value; a custom layer's binding can give "
                               "buffers, ints and floats only",
                               g->name, k->name);
-            g->space = as == AS_GLOBAL     ? SIM_ARG_GLOBAL
-                       : as == AS_CONSTANT ? SIM_ARG_CONSTANT
-                                           : SIM_ARG_LOCAL;
+            g->space = as == AS_GLOBAL  ? SIM_ARG_GLOBAL
+                       : as == AS_LOCAL ? SIM_ARG_LOCAL
+                                        : SIM_ARG_CONSTANT;
             g->element_bytes = type_bytes(g->type);
             g->is_const =
                 strstr(metadata_string(f, "kernel_arg_type_qual", i, a),
@@ -687,9 +691,12 @@ static vpu_status build(building *u, vpu_error *err)
     if (!st)
         st = refuse_images(fns[SIM_SCALAR], path, u->a, err);
     if (!st)
-        st = describe_args(fns[SIM_SCALAR], path, u->a, u->k, err);
+        st = describe_args(fns[SIM_SCALAR], u->job, u->k, err);
     if (st)
         return st;
+    for (int v = 0; v < SIM_N_VARIANTS; v++)
+        if (fns[v])
+            fns[v] = structures_to_memory(fns[v], u->a);
     drop_convergent(m);
     middle_mark_inline(m, fns, SIM_N_VARIANTS);
     /* __builtin_expect is about branches that no SHAVE predicts. */

@@ -33,6 +33,7 @@ typedef struct {
     const sim_checking *checking; /* scalar, telling of what it does */
     sim_sites *sites;             /* where: filled, in sites_arena */
     arena *sites_arena;
+    bool structures; /* by value may be arguments: sim_arg.object_bytes */
     str *lines; /* with debug->lines: where its texts are appended, each with
                    its NUL */
 } middle_mode;

@@ -596,8 +596,8 @@ static void fill_phi(vec *v, LLVMValueRef i)
 
 static void build(vec *v)
 {
-    LLVMValueRef params[64];
     unsigned n_params = LLVMCountParams(v->fn);
+    LLVMValueRef *params = arena_array(v->a, LLVMValueRef, n_params + 1);
     ir_cfg cfg;
     uint32_t *order, n = 0;
     ir_word *seen;
@@ -676,10 +676,6 @@ void vectorize(LLVMValueRef fn, arena *a, vectorize_result *out)
     v.c = LLVMGetModuleContext(v.m);
     v.td = LLVMGetModuleDataLayout(v.m);
     v.i32 = LLVMInt32TypeInContext(v.c);
-    if (LLVMCountParams(fn) > 64) {
-        refuse(&v, NULL, "more than 64 arguments");
-        return;
-    }
     uniformity_analyse(&v.u, fn, 1, a);
     if (v.u.divergent) {
         refuse(&v, v.u.divergent, "control flow differs between items");

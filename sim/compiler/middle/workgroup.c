@@ -585,7 +585,7 @@ static void build_region(wg *w, uint32_t start)
 static void declare(wg *w, const char *name)
 {
     unsigned n = LLVMCountParams(w->item_fn);
-    LLVMTypeRef *types = arena_array(w->arena, LLVMTypeRef, n + SIM_N_IDS + 1),
+    LLVMTypeRef *types = arena_array(w->arena, LLVMTypeRef, n + SIM_N_HIDDEN),
                 t;
 
     LLVMGetParamTypes(LLVMGlobalGetValueType(w->item_fn), types);
@@ -593,7 +593,7 @@ static void declare(wg *w, const char *name)
         types[n + k] = w->i32;
     types[n + SIM_N_IDS] = LLVMPointerTypeInContext(w->context, AS_PRIVATE);
     t = LLVMFunctionType(LLVMVoidTypeInContext(w->context), types,
-                         n + SIM_N_IDS + 1, false);
+                         n + SIM_N_HIDDEN, false);
     w->fn = LLVMAddFunction(w->module, name, t);
     ir_attr(w->fn, "nounwind", 0);
     ir_copy_param_attrs(w->item_fn, w->fn, n);
@@ -602,7 +602,7 @@ static void declare(wg *w, const char *name)
     w->kept = LLVMGetParam(w->fn, n + SIM_N_IDS);
     /* Nothing else points into the kept memory. */
     LLVMAddAttributeAtIndex(
-        w->fn, n + SIM_N_IDS + 1,
+        w->fn, n + SIM_N_HIDDEN,
         LLVMCreateEnumAttribute(
             w->context, LLVMGetEnumAttributeKindForName("noalias", 7), 0));
 }

@@ -1,6 +1,6 @@
 /* From a function for one work-item to a function for a whole work-group.
  *
- *   void K(args…, i32 grp0..2, lsz0..2, ngrp0..2, off0..2, ptr kept)
+ *   void K(args…, i32 grp0..2, lsz0..2, ngrp0..2, off0..2, dims0..2, ptr kept)
  *
  * (SIM_ID_… of sim/builtins/calls.h).
  *

@@ -105,12 +105,13 @@ static json_t *info_json(const sim_kernel *k, const artifact_job *job)
         const sim_arg *g = &k->args[i];
 
         json_array_append_new(
-            args, json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b,s:b,s:b}", "name",
-                            g->name, "type", g->type, "space", (int)g->space,
-                            "bytes", (int)g->bytes, "offset", (int)g->offset,
-                            "element", (int)g->element_bytes, "float",
-                            (int)g->is_float, "signed", (int)g->is_signed,
-                            "const", (int)g->is_const, "twice", (int)g->twice));
+            args,
+            json_pack("{s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b,s:b,s:b}", "name",
+                      g->name, "type", g->type, "space", (int)g->space, "bytes",
+                      (int)g->bytes, "offset", (int)g->offset, "element",
+                      (int)g->element_bytes, "object", (int)g->object_bytes,
+                      "float", (int)g->is_float, "signed", (int)g->is_signed,
+                      "const", (int)g->is_const, "twice", (int)g->twice));
     }
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         json_array_append_new(
@@ -325,6 +326,7 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
     k->name = get_string(info, "kernel", a, &ok);
     k->line = get_u32(info, "line", &ok);
     k->n_args = (uint32_t)json_array_size(args);
+    ok &= k->n_args <= SIM_MAX_ARGS;
     k->args = arena_array(a, sim_arg, k->n_args + 1);
     k->args_bytes = get_u32(info, "args_bytes", &ok);
     json_array_foreach(args, i, o)
@@ -337,12 +339,14 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
         g->bytes = get_u32(o, "bytes", &ok);
         g->offset = get_u32(o, "offset", &ok);
         g->element_bytes = get_u32(o, "element", &ok);
+        g->object_bytes = get_u32(o, "object", &ok);
         g->is_float = json_is_true(json_object_get(o, "float"));
         g->is_signed = json_is_true(json_object_get(o, "signed"));
         g->is_const = json_is_true(json_object_get(o, "const"));
         g->twice = json_is_true(json_object_get(o, "twice"));
         ok &= g->space <= SIM_ARG_LOCAL && g->bytes <= 128 &&
               k->args_bytes <= 65536 &&
+              (!g->object_bytes || g->space == SIM_ARG_CONSTANT) &&
               (uint64_t)g->offset + g->bytes <= k->args_bytes;
     }
     ok &= json_array_size(variants) == SIM_N_VARIANTS;

@@ -34,6 +34,7 @@ typedef struct {
     artifact_host kind;
     const sim_debug *debug;       /* for ARTIFACT_HOST_DEBUG */
     const sim_checking *checking; /* for ARTIFACT_HOST_CHECKED */
+    bool structures;              /* by value may be arguments */
     const child_limits *limits;   /* NULL = budget.h's */
 } artifact_job;
 

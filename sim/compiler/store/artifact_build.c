@@ -346,12 +346,16 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     sim_sites sites = {0};
     str lines = {0};
     sim_kernel k = {.source = job->path, .name = job->entry};
-    const middle_job middle = {
-        .path = job->path,
-        .entry = k.name,
-        .mode = {job->debug, job->checking, &sites, a, &lines},
-        .a = a,
-        .kernel = &k};
+    const middle_job middle = {.path = job->path,
+                               .entry = k.name,
+                               .mode = {.debug = job->debug,
+                                        .checking = job->checking,
+                                        .sites = &sites,
+                                        .sites_arena = a,
+                                        .structures = job->structures,
+                                        .lines = &lines},
+                               .a = a,
+                               .kernel = &k};
     artifact_parts parts = {.kernel = &k};
     shave_layout layout = {0};
     middle_unit mu = {0};

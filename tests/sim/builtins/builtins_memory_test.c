@@ -301,8 +301,9 @@ START_TEST(work_items)
         "get_global_size(d), get_local_size(d), get_num_groups(d), "
         "get_global_offset(d), get_work_dim()\n"
         "__kernel void k(__global uint8 *o, int one)\n{\n"
-        "    int i = (get_global_id(2) * get_global_size(1) + "
-        "get_global_id(1)) * get_global_size(0) + get_global_id(0);\n"
+        "    int i = ((get_global_id(2) - get_global_offset(2)) * "
+        "get_global_size(1) + get_global_id(1) - get_global_offset(1)) * "
+        "get_global_size(0) + get_global_id(0) - get_global_offset(0);\n"
         "    o[8 * i] = (uint8)(ALL(0));\n"
         "    o[8 * i + 1] = (uint8)(ALL(1));\n"
         "    o[8 * i + 2] = (uint8)(ALL(2));\n"
@@ -310,7 +311,9 @@ START_TEST(work_items)
         "    for (uint d = 0; d < 4; d++)\n"
         "        o[8 * i + 4 + d] = (uint8)(ALL(d * one));\n}\n";
     static const uint32_t groups[3] = {2, 3, 2};
-    const uint32_t local[3] = {_i ? 16 : 3, 2, 2};
+    static const uint32_t offsets[2][3] = {{0, 0, 0}, {5, 70000, 1u << 31}};
+    const uint32_t *offset = offsets[_i / 2];
+    const uint32_t local[3] = {_i % 2 ? 16 : 3, 2, 2};
     const uint32_t size[3] = {groups[0] * local[0], 6, 4};
     uint32_t *out, n = size[0] * size[1] * size[2];
     rig r;
@@ -319,6 +322,7 @@ START_TEST(work_items)
     rig_compile(&r, source, "k");
     out = rig_buffer(&r, n * 8 * 32);
     rig_int(&r, 1);
+    memcpy(r.offset, offset, sizeof r.offset);
     rig_run_3d(&r, groups, local);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t id[3] = {i % size[0], i / size[0] % size[1],
@@ -328,13 +332,13 @@ START_TEST(work_items)
             const uint32_t *got = out + ((size_t)i * 8 + k) * 8;
             unsigned d = k % 4;
             const uint32_t none[7] = {0, 0, 0, 1, 1, 1, 0};
-            const uint32_t want[7] = {id[d % 3],
+            const uint32_t want[7] = {id[d % 3] + offset[d % 3],
                                       id[d % 3] % local[d % 3],
                                       id[d % 3] / local[d % 3],
                                       size[d % 3],
                                       local[d % 3],
                                       groups[d % 3],
-                                      0};
+                                      offset[d % 3]};
 
             for (unsigned f = 0; f < 7; f++)
                 ck_assert_msg(got[f] == (d < 3 ? want : none)[f],
@@ -343,6 +347,39 @@ START_TEST(work_items)
             ck_assert_uint_eq(got[7], 3);
         }
     }
+    rig_close(&r);
+}
+END_TEST
+
+/* As many as the host says, and what does not fit them is refused. */
+START_TEST(work_dimensions)
+{
+    static const uint32_t one[3] = {1, 1, 1}, deep[3] = {1, 1, 2};
+    rig r;
+    int *out;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global int *o)\n{\n"
+                "    o[get_global_id(0)] = get_work_dim();\n}\n",
+                "k");
+    out = rig_buffer(&r, 4);
+    for (uint32_t d = 0; d <= 3; d++) {
+        r.work_dim = d;
+        rig_run_3d(&r, one, one);
+        ck_assert_int_eq(*out, d ? (int)d : 3);
+    }
+    r.work_dim = 2;
+    ck_assert_int_eq(rig_run(&r, deep, one), VPU_ERR_INVALID);
+    ck_assert_int_eq(rig_run(&r, one, deep), VPU_ERR_INVALID);
+    r.work_dim = 4;
+    ck_assert_int_eq(rig_run(&r, one, one), VPU_ERR_INVALID);
+    r.work_dim = 0;
+    r.offset[1] = UINT32_MAX;
+    rig_run_3d(&r, one, one);
+    r.offset[2] = UINT32_MAX;
+    ck_assert_int_eq(rig_run(&r, deep, one), VPU_ERR_INVALID);
+    ck_assert(strstr(r.err.msg, "ids have 32 bits"));
     rig_close(&r);
 }
 END_TEST
@@ -359,7 +396,8 @@ int main(void)
     tcase_add_loop_test(c, vector_halves, 0, 60);
     tcase_add_loop_test(c, atomic, 0, 66); /* atom_ in global memory only */
     tcase_add_loop_test(c, print, 0, sizeof prints / sizeof *prints);
-    tcase_add_loop_test(c, work_items, 0, 2);
+    tcase_add_loop_test(c, work_items, 0, 4);
+    tcase_add_test(c, work_dimensions);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -114,6 +114,81 @@ START_TEST(places_are_packed)
 }
 END_TEST
 
+/* Any order of giving back: what is alive never overlaps, keeps its bytes, and
+ * begins zeroed; the device's places are as disjoint. In the end everything is
+ * one hole again. */
+START_TEST(buffers_come_and_go)
+{
+    enum { MOST = 40 };
+    struct {
+        uint32_t at, bytes;
+        uint8_t value;
+    } alive[MOST];
+    mach_places table = memory_places(mem);
+    uint8_t *window = memory_window(mem);
+    uint32_t n = 0, random = (uint32_t)_i + 1, first = 0, again = 0, beside;
+
+    for (int step = 0; step < 600; step++) {
+        random = random * 1664525 + 1013904223;
+        if (n < MOST && random >> 31) {
+            uint32_t align = 64u << (random >> 8) % 7;
+
+            alive[n].bytes = 1 + (random >> 12) % 9000;
+            alive[n].value = (uint8_t)(1 + step % 255);
+            ck_assert(!memory_alloc_aligned(mem, "b", alive[n].bytes, align,
+                                            &alive[n].at, &err));
+            ck_assert_uint_eq(alive[n].at % align, 0);
+            for (uint32_t i = 0; i < alive[n].bytes; i++)
+                ck_assert_uint_eq(window[alive[n].at + i], 0);
+            memset(window + alive[n].at, alive[n].value, alive[n].bytes);
+            n++;
+        } else if (n) {
+            uint32_t k = (random >> 8) % n;
+
+            for (uint32_t i = 0; i < alive[k].bytes; i++)
+                ck_assert_uint_eq(window[alive[k].at + i], alive[k].value);
+            memory_free(mem, alive[k].at);
+            alive[k] = alive[--n];
+        }
+        ck_assert_uint_eq(memory_count(mem), n);
+        ck_assert_ptr_null(memory_check(mem, &beside));
+        for (uint32_t k = 0; k + 1 < n; k++) {
+            uint64_t a0 = mach_place_of(table, alive[k].at) / 64,
+                     b0 = mach_place_of(table, alive[n - 1].at) / 64;
+
+            ck_assert(a0 + (alive[k].bytes + 63) / 64 <= b0 ||
+                      b0 + (alive[n - 1].bytes + 63) / 64 <= a0);
+        }
+    }
+    while (n)
+        memory_free(mem, alive[--n].at);
+    ck_assert(!memory_alloc(mem, "large", 400 << 20, &first, &err));
+    memory_free(mem, first);
+    ck_assert(!memory_alloc(mem, "large", 400 << 20, &again, &err));
+    ck_assert_uint_eq(again, first);
+    ck_assert_uint_eq(mach_place_of(table, again), desc.ddr_base);
+    memory_free(mem, again + 1); /* nobody's */
+    ck_assert_uint_eq(memory_count(mem), 1);
+}
+END_TEST
+
+/* A hole is taken by the next that fits, not by what is larger. */
+START_TEST(holes_are_reused)
+{
+    uint32_t at[4], hole, large;
+
+    for (int i = 0; i < 4; i++)
+        ck_assert(!memory_alloc(mem, "b", 4096, &at[i], &err));
+    memory_free(mem, at[1]);
+    ck_assert(!memory_alloc(mem, "large", 8192, &large, &err));
+    ck_assert_uint_gt(large, at[3]);
+    ck_assert(!memory_alloc(mem, "small", 4096, &hole, &err));
+    ck_assert_uint_eq(hole, at[1]);
+    ck_assert_uint_eq(mach_place_of(memory_places(mem), hole),
+                      desc.ddr_base + 4096);
+}
+END_TEST
+
 /* --- what an address is -------------------------------------------------- */
 
 static void described(uint64_t address, const char *want)
@@ -253,6 +328,8 @@ int main(void)
     tcase_add_test(c, whole_pages);
     tcase_add_test(c, several_pages);
     tcase_add_test(c, places_are_packed);
+    tcase_add_loop_test(c, buffers_come_and_go, 0, 4);
+    tcase_add_test(c, holes_are_reused);
     tcase_add_test(c, addresses_of_cmx);
     tcase_add_test(c, addresses_of_buffers);
     tcase_add_test(c, roomy_cmx);
