@@ -39,7 +39,7 @@
 #   make lint       formatting, headers, layers, prefixes, citations; make format rewrites
 #   make plugins    the sample layers' definitions, build/plugins/NAME.so
 #   make install    the program, the library, plug-ins, headers, samples, documents; with
-#   make uninstall  honours DESTDIR, PREFIX and UDEVDIR
+#   make uninstall  honours DESTDIR, PREFIX, UDEVDIR and ICDDIR
 #   make dist       build/vpusim-VERSION.tar.gz, the sources of the last commit
 #
 # V=1 shows commands; CONF=debug|release|asan|tsan|fuzz picks the object folder.
@@ -47,6 +47,7 @@
 CONF    ?= release
 PREFIX  ?= /usr/local
 UDEVDIR ?= /lib/udev/rules.d
+ICDDIR  ?= /etc/OpenCL/vendors
 LLVM    := 19
 VERSION := $(shell cat VERSION)
 # Of the library: changes only when a function goes, or what it means.
@@ -107,8 +108,9 @@ endif
 SRC   := $(sort $(shell find $(LAYERS) -name '*.c'))
 HDR   := $(sort $(shell find include $(LAYERS) tests -name '*.h'))
 MAIN  := runtime/cli/main.c
+ICD   := runtime/icd/exports.c
 GENC  := $(patsubst %.proto,$(GEN)/%.pb-c.c,$(shell find $(LAYERS) -name '*.proto'))
-OBJ   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(MAIN),$(SRC))) \
+OBJ   := $(patsubst %.c,$(OUT)/%.o,$(filter-out $(MAIN) $(ICD),$(SRC))) \
          $(patsubst $(GEN)/%.c,$(OUT)/gen/%.o,$(GENC))
 TESTSRC := $(sort $(shell find tests -name '*_test.c'))
 TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
@@ -125,7 +127,7 @@ ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backe
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, sets of memory, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
-              runtime/api/clone runtime/api/endurance runtime/api/manager runtime/backend/threads runtime/diff/diff_run runtime/lint/stages runtime/cli/printf runtime/pool/lifetimes runtime/stick/stick runtime/suite/suite \
+              runtime/api/clone runtime/api/endurance runtime/api/manager runtime/backend/threads runtime/diff/diff_run runtime/icd/icd runtime/lint/stages runtime/cli/printf runtime/pool/lifetimes runtime/stick/stick runtime/suite/suite \
               runtime/link/transport runtime/stick/usbip runtime/link/xlink_link \
               sim/compiler/kernel_cache sim/exec/threads visualizer/run_trace)
 # What make demo and make bench run besides the program itself.
@@ -152,7 +154,7 @@ TESTLIB := $(filter-out $(DEMO:=.o) $(POOLS:=.o),$(patsubst %.c,$(OUT)/%.o,\
 .DELETE_ON_ERROR:
 
 ifeq ($(CONF),release)
-all: build/vpu $(OUT)/libvpusim.so.$(SONAME)
+all: build/vpu $(OUT)/libvpusim.so.$(SONAME) $(OUT)/libvpusim-opencl.so
 build/vpu: $(OUT)/vpu
 	@ln -sf release/vpu $@
 else
@@ -169,7 +171,13 @@ $(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) runtime
 	    -Wl,--version-script=runtime/api/exports.map -Wl,-z,defs -Wl,--as-needed \
 	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
 	@ln -sf $(@F) $(@D)/libvpusim.so
-$(OBJ): private ALL_CFLAGS += $(LAYER_CFLAGS)
+# The OpenCL driver: a small one, which loads the library above when it is used.
+$(OUT)/libvpusim-opencl.so: $(patsubst %.c,$(OUT)/%.o,$(filter-out %/core.c,$(filter runtime/icd/%,$(SRC)))) \
+                            $(OUT)/libvpu.a runtime/icd/exports.map
+	$(call say,LD)$(CC) -shared -o $@ $(filter %.o %.a,$^) -Wl,-soname,$(@F) \
+	    -Wl,--version-script=runtime/icd/exports.map -Wl,-z,defs -Wl,--as-needed \
+	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
+$(OBJ) $(ICD:%.c=$(OUT)/%.o): private ALL_CFLAGS += $(LAYER_CFLAGS)
 # Loops over tensors: -O2 leaves those of unknown length as they are.
 ifeq ($(CONF),release)
 $(filter $(OUT)/runtime/native/%,$(OBJ)): private ALL_CFLAGS += -O3
@@ -240,8 +248,10 @@ SCAN    := $(OUT)/tests/sim/compiler/scan_test
 # Not under AddressSanitizer, which forks while another thread holds its
 # allocator: a kernel that is compiled beside others then waits for ever.
 NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test
+# There is one driver's library, of the release build.
+DRIVEN   := $(if $(filter-out release,$(CONF)),$(OUT)/tests/runtime/icd/loader_test)
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN) \
-             $(if $(filter asan,$(CONF)),$(NOT_ASAN)),$(TESTS))
+             $(if $(filter asan,$(CONF)),$(NOT_ASAN)) $(DRIVEN),$(TESTS))
 run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) $(POOLS) headers layers prefixes citations
 	@scripts/run-tests $(OUT) $(CHECKS)
 check-scan: deps
@@ -290,8 +300,8 @@ asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
 	@$(MAKE) --no-print-directory CONF=asan run-check-asan
-run-check-asan: all plugins $(filter-out $(ASAN_LONG) $(NOT_ASAN),$(TESTS)) $(FIDELITY)
-	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG) $(NOT_ASAN),$(TESTS))
+run-check-asan: all plugins $(filter-out $(ASAN_LONG) $(NOT_ASAN) $(DRIVEN),$(TESTS)) $(FIDELITY)
+	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG) $(NOT_ASAN) $(DRIVEN),$(TESTS))
 check-tsan: deps
 	@scripts/deps clang
 	@$(MAKE) --no-print-directory CONF=tsan run-check-tsan
@@ -368,6 +378,8 @@ HEADERS := $(DESTDIR)$(PREFIX)/include/vpusim
 SHARED  := $(DESTDIR)$(PREFIX)/lib/libvpusim.so
 PC      := $(DESTDIR)$(PREFIX)/lib/pkgconfig/vpusim.pc
 RULES   := $(DESTDIR)$(UDEVDIR)/70-vpusim.rules
+VENDOR  := $(DESTDIR)$(ICDDIR)/vpusim.icd
+DRIVER  := $(DESTDIR)$(PREFIX)/lib/libvpusim-opencl.so
 SHARE   := $(DESTDIR)$(PREFIX)/share/vpusim
 LIB     := $(DESTDIR)$(PREFIX)/lib/vpusim
 DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
@@ -377,6 +389,9 @@ install: all plugins
 	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h include/vpusim/images.h
 	install -D -m 755 $(OUT)/libvpusim.so.$(SONAME) $(SHARED).$(SONAME)
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
+	install -D -m 755 $(OUT)/libvpusim-opencl.so $(DRIVER)
+	@mkdir -p $(dir $(VENDOR))
+	echo $(PREFIX)/lib/libvpusim-opencl.so > $(VENDOR)
 	@mkdir -p $(dir $(PC))
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: vpusim' \
 	    'Description: OpenCL custom layers on a simulated Myriad X VPU' \
@@ -392,7 +407,7 @@ install: all plugins
 	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
 	    $(SHARE)/kernels/*/*.case
 uninstall:
-	rm -f $(BIN) $(HEADER) $(RULES) $(SHARED) $(SHARED).$(SONAME) $(PC)
+	rm -f $(BIN) $(HEADER) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
 	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
 dist:

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "sim/compiler/front/frontend.h"
 #include "sim/compiler/front/source.h"
+#include "sim/compiler/middle/middle.h"
 #include "sim/compiler/store/artifact.h"
 #include "sim/compiler/store/jit.h"
 #include "sim/compiler/store/kcache.h"
@@ -253,6 +254,45 @@ vpu_status kernel_unit_open(const char *source,
     *out = arena_new(a, kernel_unit);
     (*out)->name = arena_strdup(a, source);
     return fe_compile(&job, a, &(*out)->front, err);
+}
+
+vpu_status kernel_unit_of_text(const kernel_source *source,
+                               const kernel_compile_config *cfg, arena *a,
+                               kernel_unit **out, vpu_error *err)
+{
+    const fe_job job = front_of(source->path, source->text, cfg);
+
+    *out = arena_new(a, kernel_unit);
+    (*out)->name = arena_strdup(a, source->path);
+    return fe_compile(&job, a, &(*out)->front, err);
+}
+
+vpu_status kernel_unit_link(const kernel_unit *const *parts, uint32_t n,
+                            arena *a, kernel_unit **out, vpu_error *err)
+{
+    middle_bitcode *from = arena_array(a, middle_bitcode, n), all;
+    vpu_status st;
+
+    for (uint32_t i = 0; i < n; i++)
+        from[i] = (middle_bitcode){parts[i]->name, parts[i]->front.bitcode,
+                                   parts[i]->front.n_bytes};
+    *out = arena_new(a, kernel_unit);
+    st = middle_link(from, n, a, &all, err);
+    if (st)
+        return st;
+    (*out)->name = arena_strdup(a, parts[0]->name);
+    (*out)->front.bitcode = (char *)all.bytes;
+    (*out)->front.n_bytes = all.n;
+    return VPU_OK;
+}
+
+vpu_status kernel_unit_names(const kernel_unit *u, arena *a,
+                             const char *const **out, uint32_t *n,
+                             vpu_error *err)
+{
+    const middle_bitcode b = {u->name, u->front.bitcode, u->front.n_bytes};
+
+    return middle_kernels(&b, a, out, n, err);
 }
 
 vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,

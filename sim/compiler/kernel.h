@@ -66,6 +66,22 @@ typedef struct kernel_unit kernel_unit;
 vpu_status kernel_unit_open(const char *source,
                             const kernel_compile_config *cfg, arena *a,
                             kernel_unit **out, vpu_error *err);
+/* The same of source->text; the rest of it is not looked at but path. */
+vpu_status kernel_unit_of_text(const kernel_source *source,
+                               const kernel_compile_config *cfg, arena *a,
+                               kernel_unit **out, vpu_error *err);
+/* Several as one: what one calls, another may define. In the arena; the parts
+ * may go.
+ *
+ * VPU_ERR_COMPILE  they do not fit: the linker's message */
+vpu_status kernel_unit_link(const kernel_unit *const *parts, uint32_t n,
+                            arena *a, kernel_unit **out, vpu_error *err);
+/* Names of its kernels, in their order. In the arena.
+ *
+ * VPU_ERR_PARSE  a damaged unit */
+vpu_status kernel_unit_names(const kernel_unit *u, arena *a,
+                             const char *const **out, uint32_t *n,
+                             vpu_error *err);
 /* Not for cfg->debug and cfg->checking, which want the front end otherwise. */
 vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
                           const kernel_compile_config *cfg, arena *a,

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/oom.h"
 #include "sim/compiler/abi/types.h"
 
 /* Host pages: the mapping is done in units of the largest in common use so that
@@ -205,6 +204,7 @@ void memory_destroy(memory *m)
         munmap(m->places, PLACES_BYTES);
     for (size_t i = 0; i < m->n; i++)
         free((char *)m->buffers[i].name);
+    free(m->buffers);
     free(m->pages.list);
     free(m->packed.list);
     arena_destroy(m->a);
@@ -250,14 +250,19 @@ static uint64_t first_hole(spans *s, uint64_t base, uint64_t bytes,
     return at;
 }
 
-static void reserve_span(spans *s)
+static bool reserve_span(spans *s)
 {
     size_t cap = s->cap ? 2 * s->cap : 16;
+    span *list;
 
     if (s->n < s->cap)
-        return;
-    s->list = oom_realloc(s->list, cap * sizeof *s->list);
+        return true;
+    list = realloc(s->list, cap * sizeof *list);
+    if (!list)
+        return false;
+    s->list = list;
     s->cap = cap;
+    return true;
 }
 
 /* After reserve_span. */
@@ -294,16 +299,22 @@ static void place(memory *m, uint64_t at, uint64_t whole, uint32_t delta)
         m->places[page >> MACH_PAGE_SHIFT] = delta;
 }
 
-/* All that may be short of memory, before anything is changed. */
+/* All that may be short of memory, before anything is changed; the name.
+ * Launches place constants without an oom_scope. */
 static char *reserve_entry(memory *m, const char *name)
 {
-    size_t n = strlen(name) + 1;
+    size_t cap = m->cap ? 2 * m->cap : 16;
 
-    reserve_span(&m->pages);
-    reserve_span(&m->packed);
-    arena_append(m->a, m->buffers, m->n, m->cap);
-    m->n--;
-    return memcpy(oom_malloc(n), name, n);
+    if (m->n == m->cap) {
+        memory_buffer *list = realloc(m->buffers, cap * sizeof *list);
+
+        if (!list)
+            return NULL;
+        m->buffers = list;
+        m->cap = cap;
+    }
+    return reserve_span(&m->pages) && reserve_span(&m->packed) ? strdup(name)
+                                                               : NULL;
 }
 
 static uint64_t page_of(const memory_buffer *b)
@@ -332,6 +343,8 @@ vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
                        "%zu buffers leave no address space for '%s'", m->n,
                        name);
     own = reserve_entry(m, name);
+    if (!own)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for buffer '%s'", name);
     st = map(m, at, whole, err);
     if (st) {
         free(own);

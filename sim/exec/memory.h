@@ -49,7 +49,8 @@ void memory_destroy(memory *m); /* NULL is fine */
 
 /* A zeroed DDR buffer, aligned to 64 bytes. The name is copied.
  * VPU_ERR_INVALID: no bytes
- * VPU_ERR_LIMIT: over the device's DDR (message: the buffers by size) */
+ * VPU_ERR_LIMIT: over the device's DDR (message: the buffers by size)
+ * VPU_ERR_NOMEM: no memory for the entry */
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
                         uint32_t *address, vpu_error *err);
 /* The same, aligned to a power of two from 64 to MACH_PAGE_SIZE. */

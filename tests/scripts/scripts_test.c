@@ -421,10 +421,14 @@ START_TEST(installed)
         "usr/share/vpusim/kernels/grn/layer.xml",
         "usr/share/doc/vpusim/LICENSE",
         "usr/share/doc/vpusim/examples/race.cl",
+        "usr/lib/libvpusim-opencl.so",
+        "vendors/vpusim.icd",
         "rules/70-vpusim.rules"};
-    const char *make = arena_printf(
-        p.arena, "make -s -C %s DESTDIR=$PWD/x PREFIX=/usr UDEVDIR=/rules",
-        root);
+    const char *make =
+        arena_printf(p.arena,
+                     "make -s -C %s DESTDIR=$PWD/x PREFIX=/usr UDEVDIR=/rules "
+                     "ICDDIR=/vendors",
+                     root);
     int status;
     const char *out =
         shell(arena_printf(p.arena, "%s install 2>&1", make), &status);

@@ -148,6 +148,37 @@ static uint32_t list_kernels(LLVMModuleRef m, const char **first, str *list)
     return n;
 }
 
+static const char *const *kernels_of(LLVMModuleRef m, arena *a, uint32_t *n)
+{
+    const char **names = NULL;
+    size_t length, count = 0, cap = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f)) {
+        const char *name = LLVMGetValueName2(f, &length);
+
+        if (is_kernel(f) && !is_companion(name))
+            *arena_append(a, names, count, cap) = arena_strdup(a, name);
+    }
+    *n = (uint32_t)count;
+    return names;
+}
+
+vpu_status middle_kernels(const middle_bitcode *b, arena *a,
+                          const char *const **out, uint32_t *n, vpu_error *err)
+{
+    LLVMContextRef c = LLVMContextCreate();
+    LLVMModuleRef m = NULL;
+    vpu_status st = ir_parse(c, b->bytes, b->n, b->name, &m, err);
+
+    if (!st) {
+        *out = kernels_of(m, a, n);
+        LLVMDisposeModule(m);
+    }
+    LLVMContextDispose(c);
+    return st;
+}
+
 vpu_status middle_only_kernel(LLVMModuleRef m, const char *path, arena *a,
                               const char **out, vpu_error *err)
 {

@@ -54,6 +54,24 @@ typedef struct {
 vpu_status middle_build(LLVMModuleRef module, const middle_job *job,
                         middle_unit *out, vpu_error *err);
 
+typedef struct {
+    const char *name; /* for messages */
+    const char *bytes;
+    size_t n;
+} middle_bitcode;
+
+/* Names of the kernels without __dma_ prefix in bitcode, in their order; *n of
+ * them. In the arena.
+ *
+ * VPU_ERR_PARSE  damaged */
+vpu_status middle_kernels(const middle_bitcode *b, arena *a,
+                          const char *const **out, uint32_t *n, vpu_error *err);
+/* Several as one. In the arena.
+ *
+ * VPU_ERR_PARSE    one is damaged
+ * VPU_ERR_COMPILE  they do not fit: the linker's message */
+vpu_status middle_link(const middle_bitcode *parts, uint32_t n, arena *a,
+                       middle_bitcode *out, vpu_error *err);
 /* The name of the only kernel without __dma_ prefix, in the arena.
  *
  * VPU_ERR_COMPILE  there are none, or several: the message names them */

@@ -114,6 +114,11 @@ START_TEST(places_are_packed)
 }
 END_TEST
 
+static bool all_are(const uint8_t *p, uint32_t n, uint8_t value)
+{
+    return *p == value && !memcmp(p, p + 1, n - 1);
+}
+
 /* Any order of giving back: what is alive never overlaps, keeps its bytes, and
  * begins zeroed; the device's places are as disjoint. In the end everything is
  * one hole again. */
@@ -138,15 +143,14 @@ START_TEST(buffers_come_and_go)
             ck_assert(!memory_alloc_aligned(mem, "b", alive[n].bytes, align,
                                             &alive[n].at, &err));
             ck_assert_uint_eq(alive[n].at % align, 0);
-            for (uint32_t i = 0; i < alive[n].bytes; i++)
-                ck_assert_uint_eq(window[alive[n].at + i], 0);
+            ck_assert(all_are(window + alive[n].at, alive[n].bytes, 0));
             memset(window + alive[n].at, alive[n].value, alive[n].bytes);
             n++;
         } else if (n) {
             uint32_t k = (random >> 8) % n;
 
-            for (uint32_t i = 0; i < alive[k].bytes; i++)
-                ck_assert_uint_eq(window[alive[k].at + i], alive[k].value);
+            ck_assert(
+                all_are(window + alive[k].at, alive[k].bytes, alive[k].value));
             memory_free(mem, alive[k].at);
             alive[k] = alive[--n];
         }

@@ -1,0 +1,374 @@
+/* Commands that run code, and those that only order others. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/icd/icd.h"
+
+static void print(void *user, const char *text, size_t n)
+{
+    (void)user;
+    fwrite(text, 1, n, stdout);
+    fflush(stdout);
+}
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static cl_int check_sizes(cl_uint dims, const size_t *offset,
+                          const size_t *global, const size_t *local)
+{
+    size_t items = 1;
+
+    if (dims < 1 || dims > 3)
+        return CL_INVALID_WORK_DIMENSION;
+    for (cl_uint d = 0; d < dims; d++) {
+        if (!global || !global[d] || global[d] > UINT32_MAX)
+            return CL_INVALID_GLOBAL_WORK_SIZE;
+        if (offset && (offset[d] > UINT32_MAX ||
+                       offset[d] + global[d] > (size_t)UINT32_MAX + 1))
+            return CL_INVALID_GLOBAL_OFFSET;
+        if (!local)
+            continue;
+        if (!local[d] || global[d] % local[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (local[d] > ICD_GROUP)
+            return CL_INVALID_WORK_ITEM_SIZE;
+        items *= local[d];
+    }
+    return items > ICD_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+}
+
+static bool fits(cl_kernel k, const icd_launch *l)
+{
+    return icd_kernel_local_bytes(k, l) <= icd_desc()->ocl_local_budget;
+}
+
+/* Where the host leaves it to us: a divisor of dimension 0, a multiple of the
+ * vectorizer's factor if there is one, so small that all SHAVEs have groups. */
+static void choose_local(cl_kernel k, const size_t *global, icd_launch *l)
+{
+    const sim_variant *v = &k->sim->variants[SIM_VECTORIZED];
+    uint32_t factor = v->present ? v->factor : 1;
+    size_t most = global[0] / icd_desc()->num_shaves, best = 1;
+
+    most = most < factor ? factor : most > ICD_GROUP ? ICD_GROUP : most;
+    for (uint32_t pass = 0; pass < 2 && best == 1; pass++)
+        for (size_t n = most < global[0] ? most : global[0]; n > 1; n--) {
+            if (global[0] % n || (!pass && n % factor))
+                continue;
+            l->local[0] = (uint32_t)n;
+            if (fits(k, l)) {
+                best = n;
+                break;
+            }
+        }
+    l->local[0] = (uint32_t)best;
+}
+
+static cl_int take_sizes(cl_kernel k, cl_uint dims, const size_t *offset,
+                         const size_t *global, const size_t *local,
+                         icd_launch *l)
+{
+    const uint32_t *reqd = k->sim->reqd_local;
+    cl_int rc = check_sizes(dims, offset, global, local);
+
+    if (rc)
+        return rc;
+    l->work_dim = dims;
+    for (cl_uint d = 0; d < 3; d++) {
+        l->local[d] = d < dims && local   ? (uint32_t)local[d]
+                      : reqd[d] && !local ? reqd[d]
+                                          : 1;
+        l->offset[d] = d < dims && offset ? (uint32_t)offset[d] : 0;
+        if (reqd[d] && l->local[d] != reqd[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (d < dims && global[d] % l->local[d])
+            return CL_INVALID_WORK_GROUP_SIZE;
+    }
+    if (!local && !reqd[0])
+        choose_local(k, global, l);
+    for (cl_uint d = 0; d < 3; d++)
+        l->groups[d] =
+            d < dims ? (uint32_t)global[d] / l->local[d] : 1 / l->local[d];
+    if (!l->groups[1] || !l->groups[2])
+        return CL_INVALID_WORK_GROUP_SIZE;
+    return fits(k, l) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+/* --- kernels -------------------------------------------------------------- */
+
+/* The structures into the device's memory, for as long as the launch. With the
+ * machine's lock. */
+static vpu_status place_structures(icd_command *c, vpu_error *err)
+{
+    const sim_kernel *k = c->data.kernel.kernel->sim;
+    uint8_t *window = icd_device.core->window(icd_device.machine);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < k->n_args && !st; i++) {
+        uint32_t *at = &c->data.kernel.own[c->data.kernel.n_own];
+
+        if (!k->args[i].object_bytes)
+            continue;
+        st =
+            icd_device.core->alloc(icd_device.machine, k->args[i].name,
+                                   k->args[i].object_bytes, ICD_ALIGN, at, err);
+        if (st)
+            break;
+        memcpy(window + *at, c->data.kernel.structures[i],
+               k->args[i].object_bytes);
+        c->data.kernel.values[i].as.address = *at;
+        c->data.kernel.n_own++;
+    }
+    return st;
+}
+
+static cl_int run_kernel(icd_command *c, uint64_t *ns)
+{
+    exec_result result;
+    vpu_error err;
+    vpu_status st;
+
+    pthread_mutex_lock(&icd_device.lock);
+    st = place_structures(c, &err);
+    if (!st)
+        st = icd_device.core->run(icd_device.machine, &c->data.kernel.launch,
+                                  &result, &err);
+    for (uint32_t i = 0; i < c->data.kernel.n_own; i++)
+        icd_device.core->give_back(icd_device.machine, c->data.kernel.own[i]);
+    pthread_mutex_unlock(&icd_device.lock);
+    if (st) {
+        icd_tell(c->queue->context, err.msg);
+        return CL_OUT_OF_RESOURCES;
+    }
+    *ns = (uint64_t)((double)result.profile.cycles * 1e3 /
+                     (double)icd_desc()->clk_mhz) +
+          1;
+    return CL_COMPLETE;
+}
+
+static void end_kernel(icd_command *c)
+{
+    cl_kernel k = c->data.kernel.kernel;
+
+    for (cl_uint i = 0; i < c->data.kernel.n_memories; i++)
+        icd_drop(c->data.kernel.memories[i]);
+    for (uint32_t i = 0; k && i < k->sim->n_args; i++)
+        if (c->data.kernel.structures)
+            free((void *)c->data.kernel.structures[i]);
+    free(c->data.kernel.memories);
+    free(c->data.kernel.values);
+    free(c->data.kernel.own);
+    free((void *)c->data.kernel.structures);
+    icd_drop(k);
+}
+
+/* The arguments as they are now. */
+static cl_int take_arguments(cl_kernel k, icd_command *c)
+{
+    uint32_t n = k->sim->n_args;
+
+    c->data.kernel.kernel = icd_use(k);
+    c->data.kernel.values = calloc(n + 1, sizeof(exec_value));
+    c->data.kernel.memories = calloc(n + 1, sizeof(cl_mem));
+    c->data.kernel.own = calloc(n + 1, sizeof(uint32_t));
+    c->data.kernel.structures = calloc(n + 1, sizeof(void *));
+    if (!c->data.kernel.values || !c->data.kernel.memories ||
+        !c->data.kernel.own || !c->data.kernel.structures)
+        return CL_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
+        const icd_argument *x = &k->arguments[i];
+        const sim_arg *g = &k->sim->args[i];
+        exec_value *v = &c->data.kernel.values[i];
+
+        if (!x->set)
+            return CL_INVALID_KERNEL_ARGS;
+        if (g->object_bytes) {
+            void *copy = malloc(g->object_bytes);
+
+            if (!copy)
+                return CL_OUT_OF_HOST_MEMORY;
+            c->data.kernel.structures[i] =
+                memcpy(copy, x->value, g->object_bytes);
+        } else if (g->space == SIM_ARG_LOCAL) {
+            v->as.bytes = (uint32_t)x->bytes;
+        } else if (g->space == SIM_ARG_SCALAR) {
+            memcpy(v->as.raw, x->value, g->bytes);
+        } else if (x->memory) {
+            if (!icd_is(x->memory, ICD_MEMORY))
+                return CL_INVALID_KERNEL_ARGS;
+            v->as.address = x->memory->address;
+            c->data.kernel.memories[c->data.kernel.n_memories++] =
+                icd_use(x->memory);
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
+                             const size_t *offset, const size_t *global,
+                             const size_t *local, cl_command_type type,
+                             const icd_waiting *w)
+{
+    icd_command *c;
+    icd_launch *l;
+    cl_int rc = icd_command_new(q, w, type, &c);
+
+    if (rc)
+        return rc;
+    c->run = run_kernel;
+    c->end = end_kernel;
+    l = &c->data.kernel.launch;
+    rc = !icd_is(k, ICD_KERNEL)              ? CL_INVALID_KERNEL
+         : k->program->context != q->context ? CL_INVALID_CONTEXT
+                                             : take_arguments(k, c);
+    if (!rc) {
+        *l = (icd_launch){.name = k->sim->name,
+                          .kernel = k->sim,
+                          .values = c->data.kernel.values,
+                          .n_shaves = (uint32_t)icd_desc()->num_shaves,
+                          .print = print};
+        rc = take_sizes(k, dims, offset, global, local, l);
+    }
+    if (!rc)
+        return icd_enqueue(c, w, false);
+    icd_release(c->event, ICD_EVENT, 0);
+    icd_command_free(c);
+    return rc;
+}
+
+cl_int icd_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims,
+                                  const size_t *offset, const size_t *global,
+                                  const size_t *local, cl_uint n,
+                                  const cl_event *list, cl_event *event)
+{
+    const icd_waiting w = {n, list, event};
+
+    return enqueue_kernel(q, k, dims, offset, global, local,
+                          CL_COMMAND_NDRANGE_KERNEL, &w);
+}
+
+cl_int icd_clEnqueueTask(cl_command_queue q, cl_kernel k, cl_uint n,
+                         const cl_event *list, cl_event *event)
+{
+    static const size_t one = 1;
+    const icd_waiting w = {n, list, event};
+
+    return enqueue_kernel(q, k, 1, NULL, &one, &one, CL_COMMAND_TASK, &w);
+}
+
+/* --- functions of the host ------------------------------------------------ */
+
+static cl_int run_native(icd_command *c, uint64_t *ns)
+{
+    (void)ns;
+    c->data.native.call(c->data.native.args);
+    return CL_COMPLETE;
+}
+
+static void end_native(icd_command *c)
+{
+    free(c->data.native.args);
+}
+
+static cl_int check_native(void *args, size_t bytes, cl_uint n,
+                           const cl_mem *memories, const void **places)
+{
+    if ((!args && (bytes || n)) || (args && !bytes) || (!n) != (!memories) ||
+        (!n) != (!places))
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < n; i++)
+        if (!icd_is(memories[i], ICD_MEMORY))
+            return CL_INVALID_MEM_OBJECT;
+    return CL_SUCCESS;
+}
+
+cl_int icd_clEnqueueNativeKernel(cl_command_queue q,
+                                 void(CL_CALLBACK *call)(void *), void *args,
+                                 size_t bytes, cl_uint n_memories,
+                                 const cl_mem *memories, const void **places,
+                                 cl_uint n, const cl_event *list,
+                                 cl_event *event)
+{
+    const icd_waiting w = {n, list, event};
+    icd_command *c;
+    cl_int rc = call ? check_native(args, bytes, n_memories, memories, places)
+                     : CL_INVALID_VALUE;
+
+    if (!icd_is(q, ICD_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (!rc)
+        rc = icd_command_new(q, &w, CL_COMMAND_NATIVE_KERNEL, &c);
+    if (rc)
+        return rc;
+    c->run = run_native;
+    c->end = end_native;
+    c->data.native.call = call;
+    c->data.native.args = malloc(bytes + 1);
+    if (!c->data.native.args) {
+        icd_release(c->event, ICD_EVENT, 0);
+        icd_command_free(c);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (args)
+        memcpy(c->data.native.args, args, bytes);
+    for (cl_uint i = 0; i < n_memories; i++) {
+        size_t at = (size_t)((const char *)places[i] - (const char *)args);
+        void *p = icd_memory_bytes(memories[i]);
+
+        memcpy((char *)c->data.native.args + at, &p, sizeof p);
+    }
+    return icd_enqueue(c, &w, false);
+}
+
+/* --- order ---------------------------------------------------------------- */
+
+static cl_int order(cl_command_queue q, cl_command_type type, bool barrier,
+                    const icd_waiting *w)
+{
+    icd_command *c;
+    cl_int rc = icd_command_new(q, w, type, &c);
+
+    if (rc)
+        return rc;
+    c->barrier = barrier;
+    c->after_all = !w->n;
+    return icd_enqueue(c, w, false);
+}
+
+cl_int icd_clEnqueueMarkerWithWaitList(cl_command_queue q, cl_uint n,
+                                       const cl_event *list, cl_event *event)
+{
+    return order(q, CL_COMMAND_MARKER, false, &(icd_waiting){n, list, event});
+}
+
+cl_int icd_clEnqueueBarrierWithWaitList(cl_command_queue q, cl_uint n,
+                                        const cl_event *list, cl_event *event)
+{
+    return order(q, CL_COMMAND_BARRIER, true, &(icd_waiting){n, list, event});
+}
+
+cl_int icd_clEnqueueMarker(cl_command_queue q, cl_event *event)
+{
+    if (!event)
+        return icd_is(q, ICD_QUEUE) ? CL_INVALID_VALUE
+                                    : CL_INVALID_COMMAND_QUEUE;
+    return order(q, CL_COMMAND_MARKER, false, &(icd_waiting){.event = event});
+}
+
+cl_int icd_clEnqueueWaitForEvents(cl_command_queue q, cl_uint n,
+                                  const cl_event *list)
+{
+    if (!n || !list)
+        return icd_is(q, ICD_QUEUE) ? CL_INVALID_VALUE
+                                    : CL_INVALID_COMMAND_QUEUE;
+    for (cl_uint i = 0; i < n; i++)
+        if (!icd_is(list[i], ICD_EVENT))
+            return CL_INVALID_EVENT;
+    return order(q, CL_COMMAND_BARRIER, true, &(icd_waiting){n, list, NULL});
+}
+
+cl_int icd_clEnqueueBarrier(cl_command_queue q)
+{
+    return order(q, CL_COMMAND_BARRIER, true, &(icd_waiting){0});
+}

@@ -1,0 +1,621 @@
+/* Programs: OpenCL C, built as a whole; a binary is the text with its options.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/icd/icd.h"
+
+static const char magic[] = "vpusim OpenCL program 1\n";
+
+/* --- options -------------------------------------------------------------- */
+
+/* Of OpenCL 1.2, as clang knows them; -D and -I besides, with what follows. */
+static const char *const known[] = {
+    "-w",
+    "-Werror",
+    "-cl-std=CL1.0",
+    "-cl-std=CL1.1",
+    "-cl-std=CL1.2",
+    "-cl-single-precision-constant",
+    "-cl-denorms-are-zero",
+    "-cl-fp32-correctly-rounded-divide-sqrt",
+    "-cl-opt-disable",
+    "-cl-strict-aliasing",
+    "-cl-mad-enable",
+    "-cl-no-signed-zeros",
+    "-cl-unsafe-math-optimizations",
+    "-cl-finite-math-only",
+    "-cl-fast-relaxed-math",
+    "-cl-kernel-arg-info",
+};
+
+static bool is_known(const char *word)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(word, known[i]))
+            return true;
+    return false;
+}
+
+/* What clang need not be told: its default, or what it has no other form of. */
+static bool is_idle(const char *word)
+{
+    return !strncmp(word, "-cl-std=", 8) ||
+           !strcmp(word, "-cl-strict-aliasing") ||
+           !strcmp(word, "-cl-opt-disable") ||
+           !strcmp(word, "-cl-kernel-arg-info");
+}
+
+/* The next word, without its quotes; NULL: no more. Changes the text. */
+static char *next_word(char **text)
+{
+    char *at = *text + strspn(*text, " \t\n\r"), *word = at, *to = at;
+    char quote = 0;
+
+    if (!*at)
+        return NULL;
+    for (; *at && (quote || !strchr(" \t\n\r", *at)); at++) {
+        if (quote ? *at == quote : *at == '"' || *at == '\'')
+            quote = quote ? 0 : *at;
+        else if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
+            *to++ = *++at;
+        else
+            *to++ = *at;
+    }
+    *text = *at ? at + 1 : at;
+    *to = 0;
+    return word;
+}
+
+/* Words for the compiler from a program's options; *n of them, in a. */
+static cl_int read_options(const char *text, arena *a, const char ***out,
+                           uint32_t *n)
+{
+    char *rest = arena_strdup(a, text), *word;
+    size_t count = 0, cap = 0;
+    const char **list = NULL;
+
+    while ((word = next_word(&rest))) {
+        bool takes = !strcmp(word, "-D") || !strcmp(word, "-I");
+        bool joined =
+            (!strncmp(word, "-D", 2) || !strncmp(word, "-I", 2)) && word[2];
+
+        if (takes) {
+            const char *value = next_word(&rest);
+
+            if (!value)
+                return CL_INVALID_BUILD_OPTIONS;
+            word = arena_printf(a, "%s%s", word, value);
+        } else if (!joined && !is_known(word)) {
+            return CL_INVALID_BUILD_OPTIONS;
+        }
+        if (!is_idle(word))
+            *arena_append(a, list, count, cap) = word;
+    }
+    *out = list;
+    *n = (uint32_t)count;
+    return CL_SUCCESS;
+}
+
+/* --- making --------------------------------------------------------------- */
+
+static cl_program make(cl_context context, char *source, cl_int *error)
+{
+    cl_program p = source ? icd_object_new(ICD_PROGRAM, sizeof *p) : NULL;
+
+    if (p) {
+        p->context = icd_use(context);
+        p->source = source;
+        p->status = CL_BUILD_NONE;
+    } else {
+        free(source);
+    }
+    icd_say(error, p ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
+    return p;
+}
+
+cl_program icd_clCreateProgramWithSource(cl_context context, cl_uint n,
+                                         const char **texts,
+                                         const size_t *lengths, cl_int *error)
+{
+    size_t bytes = 0;
+    char *all, *to;
+    bool bad = !n || !texts;
+
+    for (cl_uint i = 0; i < n && !bad; i++) {
+        bad = !texts[i];
+        if (!bad)
+            bytes += lengths && lengths[i] ? lengths[i] : strlen(texts[i]);
+    }
+    if (!icd_is(context, ICD_CONTEXT) || bad) {
+        icd_say(error, bad ? CL_INVALID_VALUE : CL_INVALID_CONTEXT);
+        return NULL;
+    }
+    all = to = malloc(bytes + 1);
+    for (cl_uint i = 0; i < n && all; i++) {
+        size_t k = lengths && lengths[i] ? lengths[i] : strlen(texts[i]);
+
+        memcpy(to, texts[i], k);
+        to += k;
+    }
+    if (all)
+        *to = 0;
+    return make(context, all, error);
+}
+
+/* Magic, options and source, each with its NUL. */
+static char *binary_of(cl_program p, size_t *n)
+{
+    const char *options = p->options ? p->options : "";
+    size_t a = sizeof magic, b = strlen(options) + 1, c = strlen(p->source) + 1;
+    char *out = malloc(a + b + c);
+
+    *n = a + b + c;
+    if (!out)
+        return NULL;
+    memcpy(out, magic, a);
+    memcpy(out + a, options, b);
+    memcpy(out + a + b, p->source, c);
+    return out;
+}
+
+/* The options in a binary, the source behind them; NULL: it is none. */
+static const char *read_binary(const unsigned char *bytes, size_t n)
+{
+    const char *options = (const char *)bytes + sizeof magic;
+    const char *end = (const char *)bytes + n;
+    size_t left;
+
+    if (n < sizeof magic + 2 || memcmp(bytes, magic, sizeof magic) || end[-1])
+        return NULL;
+    left = (size_t)(end - options);
+    if (strnlen(options, left) + 1 >= left)
+        return NULL;
+    return options + strlen(options) + 1 +
+                       strlen(options + strlen(options) + 1) + 1 ==
+                   end
+               ? options
+               : NULL;
+}
+
+cl_program icd_clCreateProgramWithBinary(cl_context context, cl_uint n,
+                                         const cl_device_id *devices,
+                                         const size_t *lengths,
+                                         const unsigned char **binaries,
+                                         cl_int *status, cl_int *error)
+{
+    const char *options;
+    cl_program p;
+
+    if (!icd_is(context, ICD_CONTEXT)) {
+        icd_say(error, CL_INVALID_CONTEXT);
+        return NULL;
+    }
+    if (!n || !devices || !lengths || !binaries || n > 1 || !*lengths ||
+        !*binaries) {
+        icd_say(error, CL_INVALID_VALUE);
+        return NULL;
+    }
+    if (!icd_is(*devices, ICD_DEVICE)) {
+        icd_say(error, CL_INVALID_DEVICE);
+        return NULL;
+    }
+    options = read_binary(*binaries, *lengths);
+    icd_say(status, options ? CL_SUCCESS : CL_INVALID_BINARY);
+    if (!options) {
+        icd_say(error, CL_INVALID_BINARY);
+        return NULL;
+    }
+    p = make(context, strdup(options + strlen(options) + 1), error);
+    if (p)
+        p->options = strdup(options);
+    return p;
+}
+
+cl_program icd_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n,
+                                                 const cl_device_id *devices,
+                                                 const char *names,
+                                                 cl_int *error)
+{
+    (void)n, (void)devices, (void)names;
+    icd_say(error, icd_is(context, ICD_CONTEXT) ? CL_INVALID_VALUE
+                                                : CL_INVALID_CONTEXT);
+    return NULL;
+}
+
+cl_int icd_clRetainProgram(cl_program program)
+{
+    return icd_retain(program, ICD_PROGRAM, CL_INVALID_PROGRAM);
+}
+
+cl_int icd_clReleaseProgram(cl_program program)
+{
+    return icd_release(program, ICD_PROGRAM, CL_INVALID_PROGRAM);
+}
+
+void icd_program_end(cl_program p)
+{
+    if (p->unit)
+        icd_device.core->release(p->unit);
+    free(p->source);
+    free(p->options);
+    free(p->log);
+    icd_drop(p->context);
+}
+
+/* --- building ------------------------------------------------------------- */
+
+/* All of its kernels, so that what fails fails here. */
+static vpu_status make_kernels(icd_unit *u, str *log)
+{
+    const icd_core *core = icd_device.core;
+    uint32_t n;
+    const char *const *names = core->names(u, &n);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < n && !st; i++) {
+        const sim_kernel *k;
+        vpu_error err;
+
+        st = core->kernel(u, names[i], &k, &err);
+        if (st)
+            str_printf(log, "%s\n", err.msg);
+    }
+    return st;
+}
+
+/* What came of it. */
+static void settle(cl_program p, vpu_status st, icd_unit *u,
+                   cl_program_binary_type type, const char *options, str *log)
+{
+    free(p->options);
+    free(p->log);
+    p->options = strdup(options);
+    p->log = strdup(str_text(log));
+    str_free(log);
+    if (p->unit)
+        icd_device.core->release(p->unit);
+    p->unit = u;
+    p->type = u ? type : CL_PROGRAM_BINARY_TYPE_NONE;
+    p->status = st ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
+}
+
+static cl_int code_of(vpu_status st, cl_int options, cl_int failure)
+{
+    return st == VPU_OK            ? CL_SUCCESS
+           : st == VPU_ERR_NOMEM   ? CL_OUT_OF_HOST_MEMORY
+           : st == VPU_ERR_INVALID ? options
+                                   : failure;
+}
+
+static cl_int build(cl_program p, const char *options, arena *a)
+{
+    const icd_core *core = icd_device.core;
+    icd_source source = {.text = p->source};
+    str log = {0};
+    icd_unit *u = NULL;
+    vpu_error err;
+    vpu_status st;
+    cl_int rc = read_options(options, a, (const char ***)&source.options,
+                             &source.n_options);
+
+    if (rc)
+        return rc;
+    st = core->compile(&source, &log, &u, &err);
+    if (st)
+        str_printf(&log, "%s\n", err.msg);
+    else
+        st = make_kernels(u, &log);
+    if (st && u) {
+        core->release(u);
+        u = NULL;
+    }
+    settle(p, st, u, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, options, &log);
+    return code_of(st, CL_INVALID_BUILD_OPTIONS, CL_BUILD_PROGRAM_FAILURE);
+}
+
+static cl_int check_devices(cl_uint n, const cl_device_id *devices)
+{
+    if (!n != !devices)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < n; i++)
+        if (!icd_is(devices[i], ICD_DEVICE))
+            return CL_INVALID_DEVICE;
+    return CL_SUCCESS;
+}
+
+cl_int icd_clBuildProgram(cl_program program, cl_uint n,
+                          const cl_device_id *devices, const char *options,
+                          void(CL_CALLBACK *notify)(cl_program, void *),
+                          void *user)
+{
+    arena *a;
+    cl_int rc;
+
+    if (!icd_is(program, ICD_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    rc = check_devices(n, devices);
+    if (!rc && !notify && user)
+        rc = CL_INVALID_VALUE;
+    if (!rc && (program->kernels || !program->source))
+        rc = CL_INVALID_OPERATION;
+    if (rc)
+        return rc;
+    a = arena_create(0);
+    rc = build(program,
+               options            ? options
+               : program->options ? arena_strdup(a, program->options)
+                                  : "",
+               a);
+    arena_destroy(a);
+    if (notify) {
+        notify(program, user);
+        return CL_SUCCESS;
+    }
+    return rc;
+}
+
+typedef struct {
+    cl_uint n;
+    const cl_program *list;
+    const char **names;
+} header_list;
+
+static cl_int compile(cl_program p, const char *options, const header_list *h,
+                      arena *a)
+{
+    const char **texts = arena_array(a, const char *, h->n + 1);
+    icd_source source = {.text = p->source,
+                         .names = h->names,
+                         .headers = texts,
+                         .n_headers = h->n};
+    str log = {0};
+    icd_unit *u = NULL;
+    vpu_error err;
+    vpu_status st;
+    cl_int rc = read_options(options, a, (const char ***)&source.options,
+                             &source.n_options);
+
+    if (rc)
+        return CL_INVALID_COMPILER_OPTIONS;
+    for (cl_uint i = 0; i < h->n; i++)
+        texts[i] = h->list[i]->source;
+    st = icd_device.core->compile(&source, &log, &u, &err);
+    if (st)
+        str_printf(&log, "%s\n", err.msg);
+    settle(p, st, u, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, options, &log);
+    return code_of(st, CL_INVALID_COMPILER_OPTIONS, CL_COMPILE_PROGRAM_FAILURE);
+}
+
+static cl_int check_headers(const header_list *h)
+{
+    if (!h->n != !h->list || !h->n != !h->names)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < h->n; i++)
+        if (!icd_is(h->list[i], ICD_PROGRAM))
+            return CL_INVALID_PROGRAM;
+        else if (!h->list[i]->source || !h->names[i])
+            return CL_INVALID_VALUE;
+    return CL_SUCCESS;
+}
+
+cl_int icd_clCompileProgram(cl_program program, cl_uint n,
+                            const cl_device_id *devices, const char *options,
+                            cl_uint n_headers, const cl_program *headers,
+                            const char **names,
+                            void(CL_CALLBACK *notify)(cl_program, void *),
+                            void *user)
+{
+    const header_list h = {n_headers, headers, names};
+    arena *a;
+    cl_int rc;
+
+    if (!icd_is(program, ICD_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    rc = check_devices(n, devices);
+    if (!rc)
+        rc = check_headers(&h);
+    if (!rc && !notify && user)
+        rc = CL_INVALID_VALUE;
+    if (!rc && (program->kernels || !program->source))
+        rc = CL_INVALID_OPERATION;
+    if (rc)
+        return rc;
+    a = arena_create(0);
+    rc = compile(program, options ? options : "", &h, a);
+    arena_destroy(a);
+    if (!notify)
+        return rc;
+    notify(program, user);
+    return CL_SUCCESS;
+}
+
+/* -create-library makes a library; -enable-link-options, and those that may be
+ * given then, say nothing that is not in the objects already. */
+static cl_int read_link_options(const char *options, bool *library, arena *a)
+{
+    char *rest = arena_strdup(a, options), *word;
+
+    *library = false;
+    while ((word = next_word(&rest)))
+        if (!strcmp(word, "-create-library"))
+            *library = true;
+        else if (strcmp(word, "-enable-link-options") &&
+                 (strncmp(word, "-cl-", 4) || !is_known(word)))
+            return CL_INVALID_LINKER_OPTIONS;
+    return CL_SUCCESS;
+}
+
+static cl_int check_parts(cl_uint n, const cl_program *programs)
+{
+    if (!n || !programs)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < n; i++)
+        if (!icd_is(programs[i], ICD_PROGRAM))
+            return CL_INVALID_PROGRAM;
+        else if (programs[i]->type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT &&
+                 programs[i]->type != CL_PROGRAM_BINARY_TYPE_LIBRARY)
+            return CL_INVALID_OPERATION;
+    return CL_SUCCESS;
+}
+
+static cl_int link_into(cl_program p, cl_uint n, const cl_program *programs,
+                        const char *options, bool library, arena *a)
+{
+    const icd_core *core = icd_device.core;
+    icd_unit **parts = arena_array(a, icd_unit *, n), *u = NULL;
+    str log = {0};
+    vpu_error err;
+    vpu_status st;
+
+    for (cl_uint i = 0; i < n; i++)
+        parts[i] = programs[i]->unit;
+    st = core->link(parts, n, &u, &err);
+    if (st)
+        str_printf(&log, "%s\n", err.msg);
+    else if (!library)
+        st = make_kernels(u, &log);
+    if (st && u) {
+        core->release(u);
+        u = NULL;
+    }
+    settle(p, st, u,
+           library ? CL_PROGRAM_BINARY_TYPE_LIBRARY
+                   : CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+           options, &log);
+    return code_of(st, CL_INVALID_LINKER_OPTIONS, CL_LINK_PROGRAM_FAILURE);
+}
+
+/* A program whose log says why comes back of a link that failed, too. */
+cl_program icd_clLinkProgram(cl_context context, cl_uint n,
+                             const cl_device_id *devices, const char *options,
+                             cl_uint n_programs, const cl_program *programs,
+                             void(CL_CALLBACK *notify)(cl_program, void *),
+                             void *user, cl_int *error)
+{
+    arena *a = arena_create(0);
+    cl_program p = NULL;
+    bool library;
+    cl_int rc = icd_is(context, ICD_CONTEXT) ? check_devices(n, devices)
+                                             : CL_INVALID_CONTEXT;
+
+    options = options ? options : "";
+    if (!rc)
+        rc = check_parts(n_programs, programs);
+    if (!rc && !notify && user)
+        rc = CL_INVALID_VALUE;
+    if (!rc)
+        rc = read_link_options(options, &library, a);
+    if (!rc && !(p = icd_object_new(ICD_PROGRAM, sizeof *p)))
+        rc = CL_OUT_OF_HOST_MEMORY;
+    if (!rc) {
+        p->context = icd_use(context);
+        rc = link_into(p, n_programs, programs, options, library, a);
+        if (notify) {
+            notify(p, user);
+            rc = CL_SUCCESS;
+        }
+    }
+    arena_destroy(a);
+    icd_say(error, rc);
+    return p;
+}
+
+bool icd_program_runs(cl_program p)
+{
+    return p->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+}
+
+/* --- queries -------------------------------------------------------------- */
+
+static cl_int put_names(cl_program p, const icd_answer *a)
+{
+    uint32_t n;
+    const char *const *names = icd_device.core->names(p->unit, &n);
+    str s = {0};
+    cl_int rc;
+
+    for (uint32_t i = 0; i < n; i++)
+        str_printf(&s, "%s%s", i ? ";" : "", names[i]);
+    rc = icd_put_text(a, str_text(&s));
+    str_free(&s);
+    return rc;
+}
+
+static cl_int put_binary(cl_program p, const icd_answer *a, bool size)
+{
+    size_t n = 0;
+    char *bytes = p->unit && p->source ? binary_of(p, &n) : NULL;
+    cl_int rc = CL_SUCCESS;
+
+    if (size) {
+        rc = ICD_PUT(a, size_t, n);
+    } else {
+        if (a->to && a->room < sizeof(unsigned char *))
+            rc = CL_INVALID_VALUE;
+        else if (a->to && bytes && *(unsigned char **)a->to)
+            memcpy(*(unsigned char **)a->to, bytes, n);
+        if (a->size)
+            *a->size = sizeof(unsigned char *);
+    }
+    free(bytes);
+    return rc;
+}
+
+cl_int icd_clGetProgramInfo(cl_program program, cl_program_info what,
+                            size_t room, void *to, size_t *size)
+{
+    const icd_answer a = {room, to, size};
+    uint32_t n = 0;
+
+    if (!icd_is(program, ICD_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    switch (what) {
+    case CL_PROGRAM_REFERENCE_COUNT:
+        return ICD_PUT(&a, cl_uint, program->refs);
+    case CL_PROGRAM_CONTEXT:
+        return ICD_PUT(&a, cl_context, program->context);
+    case CL_PROGRAM_NUM_DEVICES:
+        return ICD_PUT(&a, cl_uint, 1);
+    case CL_PROGRAM_DEVICES:
+        return ICD_PUT(&a, cl_device_id, &icd_device);
+    case CL_PROGRAM_SOURCE:
+        return icd_put_text(&a, program->source);
+    case CL_PROGRAM_BINARY_SIZES:
+        return put_binary(program, &a, true);
+    case CL_PROGRAM_BINARIES:
+        return put_binary(program, &a, false);
+    case CL_PROGRAM_NUM_KERNELS:
+        if (!icd_program_runs(program))
+            return CL_INVALID_PROGRAM_EXECUTABLE;
+        icd_device.core->names(program->unit, &n);
+        return ICD_PUT(&a, size_t, n);
+    case CL_PROGRAM_KERNEL_NAMES:
+        return icd_program_runs(program) ? put_names(program, &a)
+                                         : CL_INVALID_PROGRAM_EXECUTABLE;
+    }
+    return CL_INVALID_VALUE;
+}
+
+cl_int icd_clGetProgramBuildInfo(cl_program program, cl_device_id device,
+                                 cl_program_build_info what, size_t room,
+                                 void *to, size_t *size)
+{
+    const icd_answer a = {room, to, size};
+
+    if (!icd_is(program, ICD_PROGRAM))
+        return CL_INVALID_PROGRAM;
+    if (!icd_is(device, ICD_DEVICE))
+        return CL_INVALID_DEVICE;
+    switch (what) {
+    case CL_PROGRAM_BUILD_STATUS:
+        return ICD_PUT(&a, cl_build_status, program->status);
+    case CL_PROGRAM_BUILD_OPTIONS:
+        return icd_put_text(&a, program->options);
+    case CL_PROGRAM_BUILD_LOG:
+        return icd_put_text(&a, program->log);
+    case CL_PROGRAM_BINARY_TYPE:
+        return ICD_PUT(&a, cl_program_binary_type, program->type);
+    }
+    return CL_INVALID_VALUE;
+}
