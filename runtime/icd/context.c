@@ -118,7 +118,7 @@ cl_int icd_clGetContextInfo(cl_context context, cl_context_info what,
         return CL_INVALID_CONTEXT;
     switch (what) {
     case CL_CONTEXT_REFERENCE_COUNT:
-        return ICD_PUT(&a, cl_uint, context->refs);
+        return ICD_PUT(&a, cl_uint, icd_count(&context->refs));
     case CL_CONTEXT_NUM_DEVICES:
         return ICD_PUT(&a, cl_uint, 1);
     case CL_CONTEXT_DEVICES:

@@ -176,6 +176,8 @@ cl_int icd_release(void *handle, icd_kind kind, cl_int invalid);
 /* Ours: of an object that is there. drop may end it. Without icd_mutex. */
 void *icd_use(void *object);
 void icd_drop(void *object);
+/* What the lock guards, read with it. */
+cl_uint icd_count(const cl_uint *n);
 /* How objects of a kind end. */
 void icd_context_end(cl_context c);
 void icd_queue_end(cl_command_queue q);

@@ -172,7 +172,7 @@ cl_int icd_clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room,
     case CL_KERNEL_NUM_ARGS:
         return ICD_PUT(&a, cl_uint, kernel->sim->n_args);
     case CL_KERNEL_REFERENCE_COUNT:
-        return ICD_PUT(&a, cl_uint, kernel->refs);
+        return ICD_PUT(&a, cl_uint, icd_count(&kernel->refs));
     case CL_KERNEL_CONTEXT:
         return ICD_PUT(&a, cl_context, kernel->program->context);
     case CL_KERNEL_PROGRAM:

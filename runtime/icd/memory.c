@@ -234,7 +234,7 @@ cl_int icd_clGetMemObjectInfo(cl_mem m, cl_mem_info what, size_t room, void *to,
     case CL_MEM_MAP_COUNT:
         return ICD_PUT(&a, cl_uint, count_maps(m));
     case CL_MEM_REFERENCE_COUNT:
-        return ICD_PUT(&a, cl_uint, m->refs);
+        return ICD_PUT(&a, cl_uint, icd_count(&m->refs));
     case CL_MEM_CONTEXT:
         return ICD_PUT(&a, cl_context, m->context);
     case CL_MEM_ASSOCIATED_MEMOBJECT:

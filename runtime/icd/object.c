@@ -164,6 +164,16 @@ cl_int icd_release(void *handle, icd_kind kind, cl_int invalid)
     return yes ? CL_SUCCESS : invalid;
 }
 
+cl_uint icd_count(const cl_uint *n)
+{
+    cl_uint v;
+
+    pthread_mutex_lock(&icd_mutex);
+    v = *n;
+    pthread_mutex_unlock(&icd_mutex);
+    return v;
+}
+
 void *icd_use(void *object)
 {
     if (!object)

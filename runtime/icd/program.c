@@ -337,7 +337,7 @@ cl_int icd_clBuildProgram(cl_program program, cl_uint n,
     rc = check_devices(n, devices);
     if (!rc && !notify && user)
         rc = CL_INVALID_VALUE;
-    if (!rc && (program->kernels || !program->source))
+    if (!rc && (icd_count(&program->kernels) || !program->source))
         rc = CL_INVALID_OPERATION;
     if (rc)
         return rc;
@@ -417,7 +417,7 @@ cl_int icd_clCompileProgram(cl_program program, cl_uint n,
         rc = check_headers(&h);
     if (!rc && !notify && user)
         rc = CL_INVALID_VALUE;
-    if (!rc && (program->kernels || !program->source))
+    if (!rc && (icd_count(&program->kernels) || !program->source))
         rc = CL_INVALID_OPERATION;
     if (rc)
         return rc;
@@ -572,7 +572,7 @@ cl_int icd_clGetProgramInfo(cl_program program, cl_program_info what,
         return CL_INVALID_PROGRAM;
     switch (what) {
     case CL_PROGRAM_REFERENCE_COUNT:
-        return ICD_PUT(&a, cl_uint, program->refs);
+        return ICD_PUT(&a, cl_uint, icd_count(&program->refs));
     case CL_PROGRAM_CONTEXT:
         return ICD_PUT(&a, cl_context, program->context);
     case CL_PROGRAM_NUM_DEVICES:

@@ -213,9 +213,10 @@ cl_int icd_clGetEventInfo(cl_event event, cl_event_info what, size_t room,
     case CL_EVENT_COMMAND_TYPE:
         return ICD_PUT(&a, cl_command_type, event->type);
     case CL_EVENT_COMMAND_EXECUTION_STATUS:
-        return ICD_PUT(&a, cl_int, event->status);
+        return ICD_PUT(&a, cl_int,
+                       (cl_int)icd_count((cl_uint *)&event->status));
     case CL_EVENT_REFERENCE_COUNT:
-        return ICD_PUT(&a, cl_uint, event->refs);
+        return ICD_PUT(&a, cl_uint, icd_count(&event->refs));
     case CL_EVENT_CONTEXT:
         return ICD_PUT(&a, cl_context, event->context);
     }
@@ -231,7 +232,7 @@ cl_int icd_clGetEventProfilingInfo(cl_event event, cl_profiling_info what,
         return CL_INVALID_EVENT;
     if (!event->queue ||
         !(event->queue->properties & CL_QUEUE_PROFILING_ENABLE) ||
-        event->status != CL_COMPLETE)
+        (cl_int)icd_count((cl_uint *)&event->status) != CL_COMPLETE)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     if (what < CL_PROFILING_COMMAND_QUEUED || what > CL_PROFILING_COMMAND_END)
         return CL_INVALID_VALUE;
@@ -454,7 +455,7 @@ cl_int icd_clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info what,
     case CL_QUEUE_DEVICE:
         return ICD_PUT(&a, cl_device_id, &icd_device);
     case CL_QUEUE_REFERENCE_COUNT:
-        return ICD_PUT(&a, cl_uint, q->refs);
+        return ICD_PUT(&a, cl_uint, icd_count(&q->refs));
     case CL_QUEUE_PROPERTIES:
         return ICD_PUT(&a, cl_command_queue_properties, q->properties);
     }

@@ -27,12 +27,13 @@ uint32_t structures_bytes(LLVMValueRef f, uint32_t i)
     return t ? (uint32_t)LLVMABISizeOfType(layout_of(f), t) : 0;
 }
 
-static LLVMValueRef declare(LLVMValueRef f, LLVMTypeRef *types, uint32_t n)
+static LLVMValueRef declare(LLVMValueRef f, LLVMTypeRef *types, uint32_t n,
+                            arena *a)
 {
     LLVMTypeRef old = LLVMGlobalGetValueType(f);
     LLVMValueMetadataEntry *list;
     size_t n_name, n_list;
-    const char *name = LLVMGetValueName2(f, &n_name);
+    const char *name = arena_strdup(a, LLVMGetValueName2(f, &n_name));
     LLVMValueRef out = LLVMAddFunction(
         LLVMGetGlobalParent(f), "",
         LLVMFunctionType(LLVMGetReturnType(old), types, n, false));
@@ -92,7 +93,7 @@ LLVMValueRef structures_to_memory(LLVMValueRef f, arena *a)
     }
     if (!any)
         return f;
-    out = declare(f, types, n);
+    out = declare(f, types, n, a);
     move_body(f, out);
     first = LLVMGetFirstInstruction(LLVMGetFirstBasicBlock(out));
     b = LLVMCreateBuilderInContext(c);
