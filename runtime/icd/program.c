@@ -288,30 +288,55 @@ static cl_int code_of(vpu_status st, cl_int options, cl_int failure)
                                    : failure;
 }
 
-static cl_int build(cl_program p, const char *options, arena *a)
+typedef struct {
+    cl_uint n;
+    const cl_program *list;
+    const char **names;
+} header_list;
+
+/* The codes of what may go wrong, one set for each of the two functions. */
+typedef struct {
+    cl_program_binary_type made;
+    cl_int options, failure;
+} translation;
+
+static const translation building = {CL_PROGRAM_BINARY_TYPE_EXECUTABLE,
+                                     CL_INVALID_BUILD_OPTIONS,
+                                     CL_BUILD_PROGRAM_FAILURE};
+static const translation compiling = {CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
+                                      CL_INVALID_COMPILER_OPTIONS,
+                                      CL_COMPILE_PROGRAM_FAILURE};
+
+static cl_int translate(cl_program p, const char *options, const header_list *h,
+                        const translation *t, arena *a)
 {
     const icd_core *core = icd_device.core;
-    icd_source source = {.text = p->source};
+    const char **words, **texts = arena_array(a, const char *, h->n + 1);
+    icd_source source = {.text = p->source,
+                         .names = h->names,
+                         .headers = texts,
+                         .n_headers = h->n};
     str log = {0};
     icd_unit *u = NULL;
     vpu_error err;
     vpu_status st;
-    cl_int rc = read_options(options, a, (const char ***)&source.options,
-                             &source.n_options);
 
-    if (rc)
-        return rc;
+    if (read_options(options, a, &words, &source.n_options))
+        return t->options;
+    source.options = words;
+    for (cl_uint i = 0; i < h->n; i++)
+        texts[i] = h->list[i]->source;
     st = core->compile(&source, &log, &u, &err);
     if (st)
         str_printf(&log, "%s\n", err.msg);
-    else
+    else if (t->made == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
         st = make_kernels(u, &log);
     if (st && u) {
         core->release(u);
         u = NULL;
     }
-    settle(p, st, u, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, options, &log);
-    return code_of(st, CL_INVALID_BUILD_OPTIONS, CL_BUILD_PROGRAM_FAILURE);
+    settle(p, st, u, t->made, options, &log);
+    return code_of(st, t->options, t->failure);
 }
 
 static cl_int check_devices(cl_uint n, const cl_device_id *devices)
@@ -342,49 +367,15 @@ cl_int icd_clBuildProgram(cl_program program, cl_uint n,
     if (rc)
         return rc;
     a = arena_create(0);
-    rc = build(program,
-               options            ? options
-               : program->options ? arena_strdup(a, program->options)
-                                  : "",
-               a);
+    if (!options)
+        options = program->options ? arena_strdup(a, program->options) : "";
+    rc = translate(program, options, &(const header_list){0}, &building, a);
     arena_destroy(a);
     if (notify) {
         notify(program, user);
         return CL_SUCCESS;
     }
     return rc;
-}
-
-typedef struct {
-    cl_uint n;
-    const cl_program *list;
-    const char **names;
-} header_list;
-
-static cl_int compile(cl_program p, const char *options, const header_list *h,
-                      arena *a)
-{
-    const char **texts = arena_array(a, const char *, h->n + 1);
-    icd_source source = {.text = p->source,
-                         .names = h->names,
-                         .headers = texts,
-                         .n_headers = h->n};
-    str log = {0};
-    icd_unit *u = NULL;
-    vpu_error err;
-    vpu_status st;
-    cl_int rc = read_options(options, a, (const char ***)&source.options,
-                             &source.n_options);
-
-    if (rc)
-        return CL_INVALID_COMPILER_OPTIONS;
-    for (cl_uint i = 0; i < h->n; i++)
-        texts[i] = h->list[i]->source;
-    st = icd_device.core->compile(&source, &log, &u, &err);
-    if (st)
-        str_printf(&log, "%s\n", err.msg);
-    settle(p, st, u, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, options, &log);
-    return code_of(st, CL_INVALID_COMPILER_OPTIONS, CL_COMPILE_PROGRAM_FAILURE);
 }
 
 static cl_int check_headers(const header_list *h)
@@ -422,7 +413,7 @@ cl_int icd_clCompileProgram(cl_program program, cl_uint n,
     if (rc)
         return rc;
     a = arena_create(0);
-    rc = compile(program, options ? options : "", &h, a);
+    rc = translate(program, options ? options : "", &h, &compiling, a);
     arena_destroy(a);
     if (!notify)
         return rc;
