@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/backend/args.h"
 #include "runtime/backend/opencl_device.h"
 #include "runtime/backend/opencl_text.h"
@@ -13,6 +14,8 @@
 
 /* Behind each buffer: published kernels read a vector across the end. */
 enum { SLACK = 256 };
+
+enum { MAX_SOURCE = 16 << 20 };
 
 typedef struct {
     cl_program program;
@@ -142,16 +145,50 @@ static vpu_status build_failed(opencl *o, const stage *s, cl_int code,
                    log);
 }
 
-static vpu_status build(opencl *o, stage *s, vpu_error *err)
+/* For a device that has the SHAVE's functions and phases itself: the kernel's
+ * own text, and its options, with the folder of the file to include from. */
+static vpu_status plain_text(opencl *o, const graph_launch *l, const stage *s,
+                             const char **text, const char **options,
+                             vpu_error *err)
 {
-    const char *text, *entry;
+    const kernel_compile_options user =
+        backend_source_options(l, &o->cfg->compile, o->a);
+    str words = {.arena = o->a};
+    char *file;
+    size_t n;
+    vpu_status st = VPU_OK;
+
+    str_puts(&words, *options);
+    str_printf(&words, " \"-I%s\"", file_dirname(o->a, s->src.path));
+    for (uint32_t i = 0; i < user.n_options; i++)
+        str_printf(&words, " \"%s\"", user.options[i]);
+    *options = str_text(&words);
+    *text = s->src.text;
+    if (!*text) {
+        st = file_read(s->src.path, MAX_SOURCE, o->a, &file, &n, err);
+        *text = st ? NULL : file;
+    }
+    return st;
+}
+
+static vpu_status build(opencl *o, const graph_launch *l, stage *s,
+                        vpu_error *err)
+{
+    const char *text, *entry = s->k->name;
     /* Warnings came from our front end. */
     const char *options = arena_printf(
         o->a, "-w -cl-std=CL1.2 -cl-single-precision-constant%s",
         o->device.divides ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
     cl_int code;
+    vpu_status st = VPU_OK;
 
-    opencl_text_program(&s->text, s->k, !o->device.half, o->a, &text, &entry);
+    if (o->device.shave)
+        st = plain_text(o, l, s, &text, &options, err);
+    else
+        opencl_text_program(&s->text, s->k, !o->device.half, o->a, &text,
+                            &entry);
+    if (st)
+        return st;
     s->program =
         o->cl->CreateProgramWithSource(o->context, 1, &text, NULL, &code);
     if (!code)
@@ -525,7 +562,7 @@ static vpu_status prepare(opencl *o, vpu_error *err)
         o->caps.promoted |= o->half[i];
     }
     for (uint32_t i = 0; i < g->n_launches && !st; i++) {
-        st = build(o, &o->stages[i], err);
+        st = build(o, &o->g->launches[i], &o->stages[i], err);
         if (!st)
             st = set_args(o, &g->launches[i], &o->stages[i], err);
         o->caps.promoted |= !o->device.half && o->stages[i].text.halves;

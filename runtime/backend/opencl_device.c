@@ -77,6 +77,7 @@ static void describe(const opencl_api *cl, arena *a, opencl_device *d)
     d->local_bytes = device_number(cl, d->id, CL_DEVICE_LOCAL_MEM_SIZE);
     d->max_group = device_number(cl, d->id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
     d->half = has_word(ext, "cl_khr_fp16");
+    d->shave = has_word(ext, "cl_vpusim_shave");
     d->divides = device_number(cl, d->id, CL_DEVICE_SINGLE_FP_CONFIG) &
                  CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     if (cl->GetDeviceInfo(d->id, CL_DEVICE_MAX_WORK_ITEM_SIZES,

@@ -17,6 +17,7 @@ typedef struct {
         *version; /* version: OpenCL's, driver's */
     uint64_t memory_bytes, max_alloc_bytes, local_bytes;
     size_t max_group, max_items[3];
+    bool shave;      /* has the SHAVE's own functions: cl_vpusim_shave */
     bool half;       /* cl_khr_fp16 */
     bool divides;    /* can round float division and roots correctly */
     const char *why; /* not usable: why not; else NULL */

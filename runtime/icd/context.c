@@ -56,6 +56,7 @@ static cl_context make(const cl_context_properties *properties,
         rc = CL_OUT_OF_HOST_MEMORY;
     }
     if (c) {
+        icd_record_context();
         c->notify = notify;
         c->user = user;
         c->n_properties = n;

@@ -180,7 +180,7 @@ static vpu_status compile_unit(void *user, vpu_error *err)
     const icd_source *s = b->source;
     icd_unit *u = b->made = unit_new();
     arena *a = u->arena;
-    const char **options = arena_array(a, const char *, s->n_options + 1);
+    const char **options = arena_array(a, const char *, s->n_options + 2);
     const kernel_source source = {.path = "source.cl", .text = s->text};
     const log_sink log = {.line = keep_line, .user = b->log};
     kernel_compile_config cfg;
@@ -188,15 +188,16 @@ static vpu_status compile_unit(void *user, vpu_error *err)
 
     for (uint32_t i = 0; i < s->n_options; i++)
         options[i] = arena_strdup(a, s->options[i]);
+    options[s->n_options] = "-Dcl_vpusim_shave=1"; /* as of any extension */
     u->options = options;
-    u->n_options = s->n_options;
+    u->n_options = s->n_options + 1;
     cfg = config_of(u, &log);
     if (s->n_headers)
         st = put_headers(b, a, err);
     if (s->n_headers && !st) {
-        const char **more = arena_array(a, const char *, s->n_options + 1);
+        const char **more = arena_array(a, const char *, u->n_options + 1);
 
-        memcpy(more, options, s->n_options * sizeof *more);
+        memcpy(more, options, u->n_options * sizeof *more);
         more[cfg.user.n_options++] = arena_printf(a, "-I%s", b->folder);
         cfg.user.options = more;
     }
@@ -305,7 +306,9 @@ static exec_launch launch_of(const icd_launch *l)
                      .kernel = l->kernel,
                      .values = l->values,
                      .work_dim = l->work_dim,
-                     .how = {.n_shaves = l->n_shaves},
+                     .how = {.n_shaves = l->n_shaves,
+                             .max_cycles = l->max_cycles,
+                             .timeout_s = l->timeout_s},
                      .print = l->print,
                      .print_user = l->print_user};
 
@@ -359,4 +362,5 @@ const icd_core vpusim_icd_core = {.version = VPU_VERSION,
                                   .kernel = unit_kernel,
                                   .release = unit_release,
                                   .local_bytes = local_bytes,
+                                  .cause = mach_cause_name,
                                   .run = run};

@@ -22,6 +22,8 @@ typedef struct {
     const exec_value *values;
     uint32_t groups[3], local[3], offset[3], work_dim;
     uint32_t n_shaves;
+    uint64_t max_cycles; /* 0 = no limit */
+    double timeout_s;    /* 0 = no limit */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
 } icd_launch;
@@ -62,6 +64,7 @@ typedef struct {
     /* CMX of a work-group of that size, and of the arguments' local arrays. */
     uint32_t (*local_bytes)(const icd_launch *l, const mach_desc *desc,
                             str *list);
+    const char *(*cause)(mach_cause c);
     /* Errors of exec_run. */
     vpu_status (*run)(icd_machine *m, const icd_launch *l, exec_result *out,
                       vpu_error *err);

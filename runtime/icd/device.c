@@ -1,4 +1,6 @@
 /* The platform and its device. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/icd/icd.h"
@@ -60,23 +62,40 @@ cl_int icd_clUnloadCompiler(void)
 
 /* --- the device ----------------------------------------------------------- */
 
-static void read_desc(void)
+static void read_settings(void)
 {
+    const char *text = getenv("VPU_CL");
     arena *a = arena_create(0);
+    vpu_error err;
 
-    /* The built-in one, which is read without fail. */
-    if (mach_desc_load(NULL, a, &icd_device.desc, NULL))
-        icd_device.desc = (mach_desc){0};
+    if (icd_settings_read(text ? text : "", a, &icd_device.settings, &err)) {
+        icd_device.bad = true;
+        fprintf(stderr, "vpusim: VPU_CL: %s\n", err.msg);
+        icd_settings_read("", a, &icd_device.settings, NULL);
+    }
     icd_device.arena = a;
+}
+
+const icd_settings *icd_setting(void)
+{
+    pthread_once(&icd_device.once, read_settings);
+    return &icd_device.settings;
 }
 
 const mach_desc *icd_desc(void)
 {
-    pthread_once(&icd_device.once, read_desc);
-    return &icd_device.desc;
+    return &icd_setting()->desc;
 }
 
-cl_int icd_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
+static cl_device_type type(void)
+{
+    static const cl_device_type types[] = {
+        CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU};
+
+    return types[icd_setting()->as];
+}
+
+cl_int icd_clGetDeviceIDs(cl_platform_id platform, cl_device_type asked,
                           cl_uint n, cl_device_id *list, cl_uint *count)
 {
     const cl_device_type known =
@@ -85,11 +104,11 @@ cl_int icd_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 
     if (platform && !icd_is(platform, ICD_PLATFORM))
         return CL_INVALID_PLATFORM;
-    if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known))
+    if (asked != CL_DEVICE_TYPE_ALL && (!asked || asked & ~known))
         return CL_INVALID_DEVICE_TYPE;
     if ((list && !n) || (!list && !count))
         return CL_INVALID_VALUE;
-    if (!(type & (CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_ACCELERATOR)))
+    if (!(asked & (CL_DEVICE_TYPE_DEFAULT | type())))
         return CL_DEVICE_NOT_FOUND;
     if (list)
         *list = &icd_device;
@@ -150,13 +169,15 @@ cl_int icd_device_open(void)
     vpu_status st = VPU_OK;
 
     icd_desc();
+    if (icd_device.bad)
+        return CL_DEVICE_NOT_AVAILABLE; /* said already */
     pthread_mutex_lock(&icd_device.lock);
     if (!icd_device.core)
         icd_device.core = icd_core_load(&err);
     if (!icd_device.core)
         st = VPU_ERR_IO;
     else if (!icd_device.machine)
-        st = icd_device.core->open(&icd_device.desc, &icd_device.machine, &err);
+        st = icd_device.core->open(icd_desc(), &icd_device.machine, &err);
     pthread_mutex_unlock(&icd_device.lock);
     if (st)
         icd_tell(NULL, err.msg);

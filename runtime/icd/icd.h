@@ -21,6 +21,7 @@
 #include <stdbool.h>
 
 #include "runtime/icd/core.h"
+#include "runtime/icd/settings.h"
 
 /* Work-items of a group at most, a choice [U]; bytes that buffers are aligned
  * to, as the largest type, long16. */
@@ -58,7 +59,8 @@ struct _cl_device_id {
     pthread_mutex_t lock; /* of the machine */
     pthread_once_t once;  /* of desc */
     arena *arena;
-    mach_desc desc;
+    icd_settings settings;
+    bool bad; /* VPU_CL is */
     const icd_core *core;
     icd_machine *machine; /* from the first context on */
     uint64_t clock;       /* nanoseconds, the device's own */
@@ -207,8 +209,12 @@ static inline void icd_say(cl_int *error, cl_int code)
 
 /* --- devices, contexts ---------------------------------------------------- */
 
-/* Its description, read once. */
+/* What VPU_CL says, read once, and the machine it describes. */
+const icd_settings *icd_setting(void);
 const mach_desc *icd_desc(void);
+/* What a program did: a context is made; a launch has ended (NULL: in vain). */
+void icd_record_context(void);
+void icd_record_launch(const icd_launch *l, const exec_result *r);
 /* Text for a context's callback, else for standard error. */
 void icd_tell(cl_context c, const char *text);
 cl_int icd_device_open(void); /* CL_SUCCESS, or why not */

@@ -49,7 +49,7 @@ static void choose_local(cl_kernel k, const size_t *global, icd_launch *l)
 {
     const sim_variant *v = &k->sim->variants[SIM_VECTORIZED];
     uint32_t factor = v->present ? v->factor : 1;
-    size_t most = global[0] / icd_desc()->num_shaves, best = 1;
+    size_t most = global[0] / icd_setting()->shaves, best = 1;
 
     most = most < factor ? factor : most > ICD_GROUP ? ICD_GROUP : most;
     for (uint32_t pass = 0; pass < 2 && best == 1; pass++)
@@ -137,6 +137,7 @@ static cl_int run_kernel(icd_command *c, uint64_t *ns)
     for (uint32_t i = 0; i < c->data.kernel.n_own; i++)
         icd_device.core->give_back(icd_device.machine, c->data.kernel.own[i]);
     pthread_mutex_unlock(&icd_device.lock);
+    icd_record_launch(&c->data.kernel.launch, st ? NULL : &result);
     if (st) {
         icd_tell(c->queue->context, err.msg);
         return CL_OUT_OF_RESOURCES;
@@ -226,7 +227,9 @@ static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
         *l = (icd_launch){.name = k->sim->name,
                           .kernel = k->sim,
                           .values = c->data.kernel.values,
-                          .n_shaves = (uint32_t)icd_desc()->num_shaves,
+                          .n_shaves = icd_setting()->shaves,
+                          .max_cycles = icd_setting()->max_cycles,
+                          .timeout_s = icd_setting()->timeout_s,
                           .print = print};
         rc = take_sizes(k, dims, offset, global, local, l);
     }

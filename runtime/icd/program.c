@@ -46,27 +46,6 @@ static bool is_idle(const char *word)
            !strcmp(word, "-cl-kernel-arg-info");
 }
 
-/* The next word, without its quotes; NULL: no more. Changes the text. */
-static char *next_word(char **text)
-{
-    char *at = *text + strspn(*text, " \t\n\r"), *word = at, *to = at;
-    char quote = 0;
-
-    if (!*at)
-        return NULL;
-    for (; *at && (quote || !strchr(" \t\n\r", *at)); at++) {
-        if (quote ? *at == quote : *at == '"' || *at == '\'')
-            quote = quote ? 0 : *at;
-        else if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
-            *to++ = *++at;
-        else
-            *to++ = *at;
-    }
-    *text = *at ? at + 1 : at;
-    *to = 0;
-    return word;
-}
-
 /* Words for the compiler from a program's options; *n of them, in a. */
 static cl_int read_options(const char *text, arena *a, const char ***out,
                            uint32_t *n)
@@ -75,13 +54,13 @@ static cl_int read_options(const char *text, arena *a, const char ***out,
     size_t count = 0, cap = 0;
     const char **list = NULL;
 
-    while ((word = next_word(&rest))) {
+    while ((word = icd_next_word(&rest))) {
         bool takes = !strcmp(word, "-D") || !strcmp(word, "-I");
         bool joined =
             (!strncmp(word, "-D", 2) || !strncmp(word, "-I", 2)) && word[2];
 
         if (takes) {
-            const char *value = next_word(&rest);
+            const char *value = icd_next_word(&rest);
 
             if (!value)
                 return CL_INVALID_BUILD_OPTIONS;
@@ -428,7 +407,7 @@ static cl_int read_link_options(const char *options, bool *library, arena *a)
     char *rest = arena_strdup(a, options), *word;
 
     *library = false;
-    while ((word = next_word(&rest)))
+    while ((word = icd_next_word(&rest)))
         if (!strcmp(word, "-create-library"))
             *library = true;
         else if (strcmp(word, "-enable-link-options") &&

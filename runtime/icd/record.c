@@ -1,0 +1,108 @@
+/* What a program did with the device: counted, and written where the settings
+ * say. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/icd/icd.h"
+
+/* With icd_mutex. */
+static struct {
+    uint64_t contexts, launches, failed, cycles;
+    bool ending; /* the end of the program is waited for */
+    pid_t pid;
+    FILE *lines; /* settings.launches, open; NULL = not, or in vain */
+    bool tried;
+} record;
+
+/* At the program's end, of the process that made the context, not of its
+ * children. */
+static void prove(void)
+{
+    const char *path = icd_setting()->proof;
+    FILE *f = path && record.pid == getpid() ? fopen(path, "ae") : NULL;
+
+    if (!f)
+        return;
+    fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            record.contexts, record.launches, record.failed, record.cycles);
+    fclose(f);
+}
+
+void icd_record_context(void)
+{
+    pthread_mutex_lock(&icd_mutex);
+    record.contexts++;
+    if (!record.ending) {
+        record.ending = true;
+        record.pid = getpid();
+        atexit(prove);
+    }
+    pthread_mutex_unlock(&icd_mutex);
+}
+
+static FILE *open_lines(void)
+{
+    const char *path = icd_setting()->launches;
+
+    if (!path || record.tried)
+        return record.lines;
+    record.tried = true;
+    record.lines = fopen(path, "we");
+    if (!record.lines)
+        fprintf(stderr, "vpusim: %s: cannot be written\n", path);
+    return record.lines;
+}
+
+static void put_sizes(FILE *f, const char *name, const uint32_t n[3],
+                      const uint32_t times[3])
+{
+    fprintf(f, ", \"%s\": [%u, %u, %u]", name, n[0] * (times ? times[0] : 1),
+            n[1] * (times ? times[1] : 1), n[2] * (times ? times[2] : 1));
+}
+
+static void put_line(FILE *f, const icd_launch *l, const exec_result *r,
+                     uint64_t start_ns)
+{
+    const mach_profile *p = &r->profile;
+
+    fprintf(f, "{\"launch\": %" PRIu64 ", \"kernel\": \"%s\"", record.launches,
+            l->kernel->name);
+    put_sizes(f, "global", l->groups, l->local);
+    put_sizes(f, "local", l->local, NULL);
+    put_sizes(f, "offset", l->offset, NULL);
+    fprintf(f,
+            ", \"shaves\": %u, \"vector_factor\": %u, \"local_bytes\": %u, "
+            "\"start_ns\": %" PRIu64 ", \"cycles\": %" PRIu64
+            ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
+            ", \"ddr_bytes\": %" PRIu64 ", \"causes\": {",
+            l->n_shaves, r->factor, r->local_bytes, start_ns, p->cycles,
+            p->load_bytes, p->store_bytes, p->ddr_bytes);
+    for (int c = 0, n = 0; c < MACH_N_CAUSES; c++) {
+        uint64_t all = 0;
+
+        for (uint32_t i = 0; i < MACH_MAX_SHAVES; i++)
+            all += p->by_cause[i][c];
+        if (all)
+            fprintf(f, "%s\"%s\": %" PRIu64, n++ ? ", " : "",
+                    icd_device.core->cause((mach_cause)c), all);
+    }
+    fprintf(f, "}}\n");
+}
+
+void icd_record_launch(const icd_launch *l, const exec_result *r)
+{
+    FILE *f;
+
+    pthread_mutex_lock(&icd_mutex);
+    record.launches++;
+    record.failed += !r;
+    record.cycles += r ? r->profile.cycles : 0;
+    f = r ? open_lines() : NULL;
+    if (f) {
+        put_line(f, l, r, icd_device.clock);
+        fflush(f);
+    }
+    pthread_mutex_unlock(&icd_mutex);
+}

@@ -1,0 +1,158 @@
+/* A line of options, and the machine that it describes. */
+#include "runtime/icd/settings.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+enum { DEVICE_SECONDS = 10 };
+
+/* As given; the last one counts but for `set`. */
+typedef struct {
+    const char *list[ICD_MOST_SETTINGS];
+    uint32_t n;
+} values;
+
+typedef struct {
+#define SETTING(field, name, value, about) values field;
+#include "runtime/icd/settings.def"
+} given;
+
+static const struct {
+    const char *name, *value;
+    size_t at;
+} rows[] = {
+#define SETTING(field, name, value, about) \
+    {name, value, offsetof(given, field)},
+#include "runtime/icd/settings.def"
+};
+
+char *icd_next_word(char **text)
+{
+    char *at = *text + strspn(*text, " \t\n\r"), *word = at, *to = at;
+    char quote = 0;
+
+    if (!*at)
+        return NULL;
+    for (; *at && (quote || !strchr(" \t\n\r", *at)); at++) {
+        if (quote ? *at == quote : *at == '"' || *at == '\'')
+            quote = quote ? 0 : *at;
+        else if (*at == '\\' && (at[1] == '"' || at[1] == '\\'))
+            *to++ = *++at;
+        else
+            *to++ = *at;
+    }
+    *text = *at ? at + 1 : at;
+    *to = 0;
+    return word;
+}
+
+/* Which row "--name" or "--name=value" is of; *value: behind the "=". */
+static int row_of(char *word, const char **value)
+{
+    size_t n = strcspn(word, "=");
+
+    *value = word[n] ? word + n + 1 : NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strncmp(word, "--", 2) && n - 2 == strlen(rows[i].name) &&
+            !strncmp(word + 2, rows[i].name, n - 2))
+            return (int)i;
+    return -1;
+}
+
+static vpu_status split(const char *text, arena *a, given *g, vpu_error *err)
+{
+    char *rest = arena_strdup(a, text), *word;
+
+    while ((word = icd_next_word(&rest))) {
+        const char *value;
+        int row = row_of(word, &value);
+        values *v;
+
+        if (row < 0)
+            return err_set(err, VPU_ERR_INVALID,
+                           "unknown option %s; vpu cl --help has those there "
+                           "are",
+                           word);
+        if (!value)
+            value = icd_next_word(&rest);
+        v = (values *)((char *)g + rows[row].at);
+        if (!value || !*value || v->n == ICD_MOST_SETTINGS)
+            return err_set(err, VPU_ERR_INVALID, "--%s needs a value: %s",
+                           rows[row].name, rows[row].value);
+        v->list[v->n++] = value;
+    }
+    return VPU_OK;
+}
+
+static const char *last(const values *v)
+{
+    return v->n ? v->list[v->n - 1] : NULL;
+}
+
+static vpu_status refuse(const char *name, const char *value,
+                         const char *expected, vpu_error *err)
+{
+    return err_set(err, VPU_ERR_INVALID, "--%s %s: expected %s", name, value,
+                   expected);
+}
+
+static vpu_status take_machine(const given *g, arena *a, icd_settings *out,
+                               vpu_error *err)
+{
+    const char *shaves = last(&g->shaves);
+    unsigned long long n = 0;
+    vpu_status st = mach_desc_load(last(&g->machine), a, &out->desc, err);
+
+    for (uint32_t i = 0; i < g->set.n && !st; i++)
+        st = mach_desc_set(&out->desc, a, g->set.list[i], err);
+    if (st)
+        return st;
+    if (shaves && (!str_to_u64(shaves, &n) || !n || n > out->desc.num_shaves))
+        return refuse("shaves", shaves, "1 to those of the machine", err);
+    out->shaves = (uint32_t)(shaves ? n : out->desc.num_shaves);
+    return VPU_OK;
+}
+
+static vpu_status take_limits(const given *g, icd_settings *out, vpu_error *err)
+{
+    const char *cycles = last(&g->max_cycles), *timeout = last(&g->timeout);
+    unsigned long long n = 0;
+
+    if (cycles && (!str_to_u64(cycles, &n) || !n))
+        return refuse("max-cycles", cycles, "a number above 0", err);
+    if (timeout &&
+        (!str_to_f64(timeout, &out->timeout_s) || !(out->timeout_s >= 0)))
+        return refuse("timeout", timeout, "seconds", err);
+    out->max_cycles = cycles ? n : out->desc.clk_mhz * 1000000 * DEVICE_SECONDS;
+    return VPU_OK;
+}
+
+static vpu_status take_type(const given *g, icd_settings *out, vpu_error *err)
+{
+    static const char *const words[] = {"accelerator", "gpu", "cpu"};
+    const char *as = last(&g->as);
+
+    for (out->as = 0; as && out->as < 3; out->as++)
+        if (!strcmp(as, words[out->as]))
+            return VPU_OK;
+    return as ? refuse("as", as, "accelerator, gpu or cpu", err) : VPU_OK;
+}
+
+vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
+                             vpu_error *err)
+{
+    given g = {0};
+    vpu_status st = split(text, a, &g, err);
+
+    *out = (icd_settings){0};
+    if (!st)
+        st = take_machine(&g, a, out, err);
+    if (!st)
+        st = take_limits(&g, out, err);
+    if (!st)
+        st = take_type(&g, out, err);
+    out->launches = last(&g.launches);
+    out->proof = last(&g.proof);
+    return st;
+}

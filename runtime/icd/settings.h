@@ -1,0 +1,31 @@
+/* What users say of the device: VPU_CL, a line of options as vpu cl takes them.
+ */
+#ifndef VPU_RUNTIME_ICD_SETTINGS_H
+#define VPU_RUNTIME_ICD_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "sim/machine/desc.h"
+
+enum { ICD_MOST_SETTINGS = 64 };
+
+typedef struct {
+    mach_desc desc; /* with all that is said of it */
+    uint32_t shaves;
+    int as;                       /* which word of the row: 0, 1, 2 */
+    uint64_t max_cycles;          /* 0 = none */
+    double timeout_s;             /* 0 = none */
+    const char *launches, *proof; /* NULL = none */
+} icd_settings;
+
+/* The next word, without its quotes; NULL: no more. Changes the text. */
+char *icd_next_word(char **text);
+
+/* In the arena.
+ *
+ * VPU_ERR_INVALID  an unknown option, a value that is missing or not taken
+ * else             of mach_desc_load and mach_desc_set */
+vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
+                             vpu_error *err);
+
+#endif
