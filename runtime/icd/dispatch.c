@@ -70,18 +70,13 @@ const cl_icd_dispatch icd_dispatch = {
     LATER(clSetContextDestructorCallback),
 };
 
-cl_int icd_get_platforms(cl_uint n, cl_platform_id *list, cl_uint *count)
-{
-    return icd_clGetPlatformIDs(n, list, count);
-}
-
 void *icd_clGetExtensionFunctionAddress(const char *name)
 {
     static const struct {
         const char *name;
         uintptr_t at;
     } functions[] = {
-        {"clIcdGetPlatformIDsKHR", (uintptr_t)icd_get_platforms},
+        {"clIcdGetPlatformIDsKHR", (uintptr_t)icd_clGetPlatformIDs},
 #define FUNCTION(name) {#name, (uintptr_t)icd_##name},
 #include "runtime/icd/functions.def"
     };

@@ -22,5 +22,5 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what,
 
 cl_int clIcdGetPlatformIDsKHR(cl_uint n, cl_platform_id *list, cl_uint *count)
 {
-    return icd_get_platforms(n, list, count);
+    return icd_clGetPlatformIDs(n, list, count);
 }

@@ -163,9 +163,6 @@ extern struct _cl_device_id icd_device;
 #define FUNCTION(name) extern __typeof__(name) icd_##name;
 #include "runtime/icd/functions.def"
 
-/* What loaders ask for first. */
-cl_int icd_get_platforms(cl_uint n, cl_platform_id *list, cl_uint *count);
-
 /* --- objects -------------------------------------------------------------- */
 
 /* Zeroed, with one reference; NULL: no memory. */
@@ -223,6 +220,14 @@ const icd_core *icd_core_load(vpu_error *err);
 
 /* --- commands ------------------------------------------------------------- */
 
+/* Bytes of a box from one place to another. */
+typedef struct {
+    cl_mem from, to; /* NULL = host */
+    const void *source;
+    void *target;
+    size_t origin[2][3], region[3], pitch[2][2]; /* [0] is read, [1] written */
+} icd_copy;
+
 typedef struct icd_command icd_command;
 struct icd_command {
     icd_command *next;
@@ -236,12 +241,7 @@ struct icd_command {
     cl_int (*run)(icd_command *c, uint64_t *ns);
     void (*end)(icd_command *c); /* gives back what data holds; or NULL */
     union {
-        struct {
-            cl_mem from, to; /* used; NULL = host */
-            const void *source;
-            void *target;
-            size_t origin[2][3], region[3], pitch[2][2];
-        } copy;
+        icd_copy copy; /* its memory is used */
         struct {
             cl_mem to;
             uint8_t pattern[128];
@@ -281,7 +281,7 @@ typedef struct {
 cl_int icd_command_new(cl_command_queue q, const icd_waiting *w,
                        cl_command_type type, icd_command **out);
 /* Give it up before it is enqueued. */
-void icd_command_free(icd_command *c);
+void icd_command_give_up(icd_command *c);
 /* Enqueue it; blocking: until it is done, and its status. */
 cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking);
 /* A user's event has its status, or a command is done. With icd_mutex. */

@@ -235,8 +235,7 @@ static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
     }
     if (!rc)
         return icd_enqueue(c, w, false);
-    icd_release(c->event, ICD_EVENT, 0);
-    icd_command_free(c);
+    icd_command_give_up(c);
     return rc;
 }
 
@@ -309,8 +308,7 @@ cl_int icd_clEnqueueNativeKernel(cl_command_queue q,
     c->data.native.call = call;
     c->data.native.args = malloc(bytes + 1);
     if (!c->data.native.args) {
-        icd_release(c->event, ICD_EVENT, 0);
-        icd_command_free(c);
+        icd_command_give_up(c);
         return CL_OUT_OF_HOST_MEMORY;
     }
     if (args)

@@ -328,35 +328,6 @@ static cl_int check_devices(cl_uint n, const cl_device_id *devices)
     return CL_SUCCESS;
 }
 
-cl_int icd_clBuildProgram(cl_program program, cl_uint n,
-                          const cl_device_id *devices, const char *options,
-                          void(CL_CALLBACK *notify)(cl_program, void *),
-                          void *user)
-{
-    arena *a;
-    cl_int rc;
-
-    if (!icd_is(program, ICD_PROGRAM))
-        return CL_INVALID_PROGRAM;
-    rc = check_devices(n, devices);
-    if (!rc && !notify && user)
-        rc = CL_INVALID_VALUE;
-    if (!rc && (icd_count(&program->kernels) || !program->source))
-        rc = CL_INVALID_OPERATION;
-    if (rc)
-        return rc;
-    a = arena_create(0);
-    if (!options)
-        options = program->options ? arena_strdup(a, program->options) : "";
-    rc = translate(program, options, &(const header_list){0}, &building, a);
-    arena_destroy(a);
-    if (notify) {
-        notify(program, user);
-        return CL_SUCCESS;
-    }
-    return rc;
-}
-
 static cl_int check_headers(const header_list *h)
 {
     if (!h->n != !h->list || !h->n != !h->names)
@@ -369,35 +340,56 @@ static cl_int check_headers(const header_list *h)
     return CL_SUCCESS;
 }
 
-cl_int icd_clCompileProgram(cl_program program, cl_uint n,
-                            const cl_device_id *devices, const char *options,
-                            cl_uint n_headers, const cl_program *headers,
-                            const char **names,
-                            void(CL_CALLBACK *notify)(cl_program, void *),
-                            void *user)
+typedef void program_notify(cl_program, void *);
+
+/* options NULL: those of the program, if it has some. */
+static cl_int start(cl_program p, cl_uint n, const cl_device_id *devices,
+                    const char *options, const header_list *h,
+                    const translation *t, program_notify *notify, void *user)
 {
-    const header_list h = {n_headers, headers, names};
     arena *a;
     cl_int rc;
 
-    if (!icd_is(program, ICD_PROGRAM))
+    if (!icd_is(p, ICD_PROGRAM))
         return CL_INVALID_PROGRAM;
     rc = check_devices(n, devices);
     if (!rc)
-        rc = check_headers(&h);
+        rc = check_headers(h);
     if (!rc && !notify && user)
         rc = CL_INVALID_VALUE;
-    if (!rc && (icd_count(&program->kernels) || !program->source))
+    if (!rc && (icd_count(&p->kernels) || !p->source))
         rc = CL_INVALID_OPERATION;
     if (rc)
         return rc;
     a = arena_create(0);
-    rc = translate(program, options ? options : "", &h, &compiling, a);
+    if (!options)
+        options = p->options ? arena_strdup(a, p->options) : "";
+    rc = translate(p, options, h, t, a);
     arena_destroy(a);
     if (!notify)
         return rc;
-    notify(program, user);
+    notify(p, user);
     return CL_SUCCESS;
+}
+
+cl_int icd_clBuildProgram(cl_program program, cl_uint n,
+                          const cl_device_id *devices, const char *options,
+                          program_notify *notify, void *user)
+{
+    return start(program, n, devices, options, &(const header_list){0},
+                 &building, notify, user);
+}
+
+cl_int icd_clCompileProgram(cl_program program, cl_uint n,
+                            const cl_device_id *devices, const char *options,
+                            cl_uint n_headers, const cl_program *headers,
+                            const char **names, program_notify *notify,
+                            void *user)
+{
+    const header_list h = {n_headers, headers, names};
+
+    return start(program, n, devices, options ? options : "", &h, &compiling,
+                 notify, user);
 }
 
 /* -create-library makes a library; -enable-link-options, and those that may be

@@ -280,7 +280,7 @@ static icd_command *take_ready(bool *failed)
     return NULL;
 }
 
-void icd_command_free(icd_command *c)
+static void command_free(icd_command *c)
 {
     if (c->end)
         c->end(c);
@@ -291,6 +291,13 @@ void icd_command_free(icd_command *c)
         icd_drop(c->event);
     icd_drop(c->queue);
     free(c);
+}
+
+void icd_command_give_up(icd_command *c)
+{
+    if (c->event)
+        icd_release(c->event, ICD_EVENT, 0);
+    command_free(c);
 }
 
 static void *run_commands(void *unused)
@@ -319,7 +326,7 @@ static void *run_commands(void *unused)
         c->queue->pending--;
         icd_event_set(c->event, status);
         pthread_mutex_unlock(&icd_mutex);
-        icd_command_free(c);
+        command_free(c);
         pthread_mutex_lock(&icd_mutex);
     }
     return unused;
@@ -358,9 +365,7 @@ cl_int icd_command_new(cl_command_queue q, const icd_waiting *w,
     if (c->event)
         icd_use(c->event);
     if (!c->event || (w->n && !c->waits)) {
-        if (c->event)
-            icd_release(c->event, ICD_EVENT, 0);
-        icd_command_free(c);
+        icd_command_give_up(c);
         return CL_OUT_OF_HOST_MEMORY;
     }
     for (cl_uint i = 0; i < w->n; i++)
@@ -389,7 +394,7 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
     }
     pthread_mutex_unlock(&icd_mutex);
     if (rc)
-        icd_command_free(c);
+        command_free(c);
     else if (blocking && wait_for(e) < 0)
         rc = e->status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
                  ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST

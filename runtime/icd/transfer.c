@@ -37,20 +37,17 @@ static size_t at(const size_t origin[3], const size_t pitch[2])
 
 static cl_int run_copy(icd_command *c, uint64_t *ns)
 {
-    size_t(*o)[3] = c->data.copy.origin, *r = c->data.copy.region;
-    size_t(*p)[2] = c->data.copy.pitch;
-    const uint8_t *from = c->data.copy.from
-                              ? icd_memory_bytes(c->data.copy.from)
-                              : c->data.copy.source;
-    uint8_t *to = c->data.copy.to ? icd_memory_bytes(c->data.copy.to)
-                                  : c->data.copy.target;
+    const icd_copy *j = &c->data.copy;
+    const size_t *r = j->region;
+    const uint8_t *from = j->from ? icd_memory_bytes(j->from) : j->source;
+    uint8_t *to = j->to ? icd_memory_bytes(j->to) : j->target;
 
-    from += at(o[0], p[0]);
-    to += at(o[1], p[1]);
+    from += at(j->origin[0], j->pitch[0]);
+    to += at(j->origin[1], j->pitch[1]);
     for (size_t z = 0; z < r[2]; z++)
         for (size_t y = 0; y < r[1]; y++)
-            memmove(to + z * p[1][1] + y * p[1][0],
-                    from + z * p[0][1] + y * p[0][0], r[0]);
+            memmove(to + z * j->pitch[1][1] + y * j->pitch[1][0],
+                    from + z * j->pitch[0][1] + y * j->pitch[0][0], r[0]);
     *ns = icd_memory_ns(r[0] * r[1] * r[2]);
     return CL_COMPLETE;
 }
@@ -61,14 +58,7 @@ static void end_copy(icd_command *c)
     icd_drop(c->data.copy.to);
 }
 
-typedef struct {
-    cl_mem from, to;
-    const void *source;
-    void *target;
-    size_t origin[2][3], region[3], pitch[2][2];
-} copy_job;
-
-static cl_int enqueue_copy(cl_command_queue q, const copy_job *j, bool blocking,
+static cl_int enqueue_copy(cl_command_queue q, const icd_copy *j, bool blocking,
                            cl_command_type type, const icd_waiting *w)
 {
     icd_command *c;
@@ -78,13 +68,9 @@ static cl_int enqueue_copy(cl_command_queue q, const copy_job *j, bool blocking,
         return rc;
     c->run = run_copy;
     c->end = end_copy;
-    c->data.copy.from = icd_use(j->from);
-    c->data.copy.to = icd_use(j->to);
-    c->data.copy.source = j->source;
-    c->data.copy.target = j->target;
-    memcpy(c->data.copy.origin, j->origin, sizeof j->origin);
-    memcpy(c->data.copy.region, j->region, sizeof j->region);
-    memcpy(c->data.copy.pitch, j->pitch, sizeof j->pitch);
+    c->data.copy = *j;
+    icd_use(j->from);
+    icd_use(j->to);
     return icd_enqueue(c, w, blocking);
 }
 
@@ -93,7 +79,7 @@ cl_int icd_clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool blocking,
                                const cl_event *list, cl_event *event)
 {
     const icd_waiting w = {n, list, event};
-    const copy_job j = {
+    const icd_copy j = {
         .from = m, .target = to, .origin = {{offset}}, .region = {bytes, 1, 1}};
     cl_int rc = check_memory(q, m, offset, bytes);
 
@@ -108,7 +94,7 @@ cl_int icd_clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool blocking,
                                 cl_event *event)
 {
     const icd_waiting w = {n, list, event};
-    const copy_job j = {.to = m,
+    const icd_copy j = {.to = m,
                         .source = from,
                         .origin = {{0}, {offset}},
                         .region = {bytes, 1, 1}};
@@ -125,7 +111,7 @@ cl_int icd_clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to,
                                cl_event *event)
 {
     const icd_waiting w = {n, list, event};
-    const copy_job j = {.from = from,
+    const icd_copy j = {.from = from,
                         .to = to,
                         .origin = {{from_offset}, {to_offset}},
                         .region = {bytes, 1, 1}};
@@ -171,7 +157,7 @@ typedef struct {
 
 /* side 0 is read, 1 written; memory NULL: the host's. */
 static cl_int take_side(cl_command_queue q, const rect_side *s,
-                        const size_t *region, int side, copy_job *j)
+                        const size_t *region, int side, icd_copy *j)
 {
     size_t last;
     cl_int rc;
@@ -196,7 +182,7 @@ cl_int icd_clEnqueueReadBufferRect(cl_command_queue q, cl_mem m,
     const icd_waiting w = {n, list, event};
     const rect_side read = {m, origin, row, slice},
                     host = {NULL, host_origin, host_row, host_slice};
-    copy_job j = {.from = m, .target = to};
+    icd_copy j = {.from = m, .target = to};
     cl_int rc = check_memory(q, m, 0, 1);
 
     if (!rc)
@@ -218,7 +204,7 @@ cl_int icd_clEnqueueWriteBufferRect(
     const icd_waiting w = {n, list, event};
     const rect_side written = {m, origin, row, slice},
                     host = {NULL, host_origin, host_row, host_slice};
-    copy_job j = {.to = m, .source = from};
+    icd_copy j = {.to = m, .source = from};
     cl_int rc = check_memory(q, m, 0, 1);
 
     if (!rc)
@@ -233,7 +219,7 @@ cl_int icd_clEnqueueWriteBufferRect(
 
 /* Do two boxes of one buffer, with equal pitches, have bytes in common? Of
  * others it is said where their ranges meet, too. */
-static bool rects_meet(const copy_job *j)
+static bool rects_meet(const icd_copy *j)
 {
     const size_t(*o)[3] = j->origin;
     size_t first[2], last[2];
@@ -269,7 +255,7 @@ cl_int icd_clEnqueueCopyBufferRect(cl_command_queue q, cl_mem from, cl_mem to,
     const icd_waiting w = {n, list, event};
     const rect_side read = {from, from_origin, from_row, from_slice},
                     written = {to, to_origin, to_row, to_slice};
-    copy_job j = {.from = from, .to = to};
+    icd_copy j = {.from = from, .to = to};
     cl_int rc = check_memory(q, from, 0, 1);
 
     if (!rc)
@@ -444,8 +430,7 @@ cl_int icd_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *where,
         return rc;
     map = take_map(m, where);
     if (!map) {
-        icd_release(c->event, ICD_EVENT, 0);
-        icd_command_free(c);
+        icd_command_give_up(c);
         return CL_INVALID_VALUE;
     }
     c->run = run_unmap;
