@@ -56,7 +56,6 @@ typedef struct {
 static const char *purpose(const kernel_compile_config *cfg, arena *a)
 {
     const sim_checking *c = cfg->checking;
-
     const char *structures = cfg->user.structures ? " structures" : "";
 
     return c ? arena_printf(a, "checking taint %d nan %d barriers %d%s",
@@ -245,17 +244,6 @@ struct kernel_unit {
     fe_unit front;
 };
 
-vpu_status kernel_unit_open(const char *source,
-                            const kernel_compile_config *cfg, arena *a,
-                            kernel_unit **out, vpu_error *err)
-{
-    const fe_job job = front_of(source, NULL, cfg);
-
-    *out = arena_new(a, kernel_unit);
-    (*out)->name = arena_strdup(a, source);
-    return fe_compile(&job, a, &(*out)->front, err);
-}
-
 vpu_status kernel_unit_of_text(const kernel_source *source,
                                const kernel_compile_config *cfg, arena *a,
                                kernel_unit **out, vpu_error *err)
@@ -265,6 +253,14 @@ vpu_status kernel_unit_of_text(const kernel_source *source,
     *out = arena_new(a, kernel_unit);
     (*out)->name = arena_strdup(a, source->path);
     return fe_compile(&job, a, &(*out)->front, err);
+}
+
+vpu_status kernel_unit_open(const char *source,
+                            const kernel_compile_config *cfg, arena *a,
+                            kernel_unit **out, vpu_error *err)
+{
+    return kernel_unit_of_text(&(const kernel_source){.path = source}, cfg, a,
+                               out, err);
 }
 
 vpu_status kernel_unit_link(const kernel_unit *const *parts, uint32_t n,

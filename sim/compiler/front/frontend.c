@@ -199,8 +199,8 @@ static vpu_status run(const fe_job *job, const fe_files *f,
     st = file_read(f->messages, MAX_SOURCE_BYTES, a, &diag, &len, err);
     if (st)
         return st;
-    if (code ==
-        FE_EXIT_UNKNOWN) /* clang puts its result there when it is whole */
+    /* clang puts its result there when it is whole. */
+    if (code == FE_EXIT_UNKNOWN)
         code = !file_exists(f->result);
     if (code && task_says_short(diag))
         return short_of_memory(job, err);

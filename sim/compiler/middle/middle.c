@@ -129,25 +129,7 @@ static bool is_companion(const char *name)
            !strncmp(name, POSTWRITE, strlen(POSTWRITE));
 }
 
-/* The kernels of the module without their companions; each with its comma. */
-static uint32_t list_kernels(LLVMModuleRef m, const char **first, str *list)
-{
-    uint32_t n = 0;
-    size_t length;
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
-         f = LLVMGetNextFunction(f)) {
-        const char *name = LLVMGetValueName2(f, &length);
-
-        if (!is_kernel(f) || is_companion(name))
-            continue;
-        if (!n++)
-            *first = name;
-        str_printf(list, "%s%s", list->n ? ", " : "", name);
-    }
-    return n;
-}
-
+/* The kernels of the module without their companions. */
 static const char *const *kernels_of(LLVMModuleRef m, arena *a, uint32_t *n)
 {
     const char **names = NULL;
@@ -162,6 +144,15 @@ static const char *const *kernels_of(LLVMModuleRef m, arena *a, uint32_t *n)
     }
     *n = (uint32_t)count;
     return names;
+}
+
+static const char *joined(const char *const *names, uint32_t n, arena *a)
+{
+    str list = {.arena = a};
+
+    for (uint32_t i = 0; i < n; i++)
+        str_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    return str_text(&list);
 }
 
 vpu_status middle_kernels(const middle_bitcode *b, arena *a,
@@ -182,34 +173,27 @@ vpu_status middle_kernels(const middle_bitcode *b, arena *a,
 vpu_status middle_only_kernel(LLVMModuleRef m, const char *path, arena *a,
                               const char **out, vpu_error *err)
 {
-    const char *first = NULL;
-    str list = {0};
-    uint32_t n = list_kernels(m, &first, &list);
-    vpu_status st = VPU_OK;
+    uint32_t n;
+    const char *const *names = kernels_of(m, a, &n);
 
-    if (n != 1)
-        st = err_at(err, VPU_ERR_COMPILE, path, 0, 0,
-                    n ? "the file has the kernels %s; name one (--kernel)"
-                      : "the file has no kernel",
-                    str_text(&list));
-    *out = st ? NULL : arena_strdup(a, first);
-    str_free(&list);
-    return st;
+    *out = n == 1 ? names[0] : NULL;
+    return n == 1 ? VPU_OK
+                  : err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                           n ? "the file has the kernels %s; name one "
+                               "(--kernel)"
+                             : "the file has no kernel",
+                           joined(names, n, a));
 }
 
 static vpu_status no_such_kernel(LLVMModuleRef m, const char *path,
-                                 const char *entry, vpu_error *err)
+                                 const char *entry, arena *a, vpu_error *err)
 {
-    const char *first;
-    str list = {0};
-    vpu_status st;
+    uint32_t n;
+    const char *const *names = kernels_of(m, a, &n);
 
-    list_kernels(m, &first, &list);
-    st = err_at(err, VPU_ERR_COMPILE, path, 0, 0,
-                "no kernel named '%s'; the file has: %s", entry,
-                list.n ? str_text(&list) : "no kernels");
-    str_free(&list);
-    return st;
+    return err_at(err, VPU_ERR_COMPILE, path, 0, 0,
+                  "no kernel named '%s'; the file has: %s", entry,
+                  n ? joined(names, n, a) : "no kernels");
 }
 
 void middle_mark_inline(LLVMModuleRef m, const LLVMValueRef *keep, uint32_t n)
@@ -478,7 +462,7 @@ static vpu_status pick(LLVMModuleRef m, const char *path, const char *entry,
     LLVMValueRef f = LLVMGetNamedFunction(m, entry);
 
     if (!f || !is_kernel(f))
-        return no_such_kernel(m, path, entry, err);
+        return no_such_kernel(m, path, entry, a, err);
     fns[SIM_SCALAR] = f;
     for (int i = 0; i < 2; i++) {
         LLVMValueRef g = LLVMGetNamedFunction(
