@@ -23,12 +23,13 @@ void child_follow(pid_t parent);
 typedef struct {
     double seconds; /* of processors' time */
     uint64_t bytes; /* of memory, above what it has when it starts */
+    double idle;    /* seconds without work; 0: CHILD_IDLE_SECONDS */
 } child_limits;
 
 typedef enum {
     CHILD_ENDED, /* by itself, or by a signal; see status */
     CHILD_TIME,  /* killed: its seconds were over */
-    CHILD_IDLE,  /* killed: it did nothing but wait for CHILD_IDLE_SECONDS */
+    CHILD_IDLE,  /* killed: it did nothing but wait for limits.idle seconds */
     CHILD_LOST /* nobody can wait for it, errno says why; ECHILD: it has ended,
                   and somebody else waited for it */
 } child_end;

@@ -66,6 +66,7 @@ static child_end watch(pid_t pid, const child_limits *limits)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
     child_end how = CHILD_ENDED;
+    const double idle_s = limits->idle > 0 ? limits->idle : CHILD_IDLE_SECONDS;
     double now, before = -1;
     int idle = 0;
 
@@ -75,7 +76,7 @@ static child_end watch(pid_t pid, const child_limits *limits)
         before = now;
         if (limits->seconds > 0 && now > limits->seconds)
             how = CHILD_TIME;
-        else if (idle == CHILD_IDLE_SECONDS * LOOKS_A_SECOND)
+        else if (idle >= idle_s * LOOKS_A_SECOND)
             how = CHILD_IDLE;
     }
     if (end.fd >= 0)

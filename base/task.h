@@ -3,7 +3,9 @@
  *
  * The copy has this process's memory as it is, and one thread. So work may use
  * whatever no other thread holds a lock of at that moment; the C library's own
- * locks are free in it. */
+ * locks are free in it. A copy that waits for a lock which nobody gives back is
+ * ended after two seconds, and the work starts again in a new copy, four times
+ * at most: work shall do nothing that others see before it returns. */
 #ifndef VPU_BASE_TASK_H
 #define VPU_BASE_TASK_H
 

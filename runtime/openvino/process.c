@@ -99,7 +99,7 @@ static pid_t start(const openvino_python *p, char *const *argv,
 }
 
 /* Compiling a large network takes a minute or two. */
-static const child_limits limits = {1800, 0};
+static const child_limits limits = {.seconds = 1800};
 
 static vpu_status outcome(int status, const char *python, const char *said,
                           arena *a, vpu_error *err)

@@ -1,7 +1,9 @@
 /* Work in a copy of the process: what it hands over, and how it is stopped. */
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +228,45 @@ START_TEST(lock_is_free_in_the_copy)
 }
 END_TEST
 
+/* As of an allocator without a handler for fork: another thread holds a lock at
+ * the moment of the copy, which the copy waits for. */
+static atomic_bool is_held;
+
+static void *hold_for_a_while(void *user)
+{
+    const struct timespec a_while = {1, 0};
+
+    pthread_mutex_lock(&lock);
+    atomic_store(&is_held, true);
+    nanosleep(&a_while, NULL);
+    pthread_mutex_unlock(&lock);
+    return user;
+}
+
+static vpu_status wait_for_lock(void *user, arena *own, unsigned char **bytes,
+                                size_t *n_bytes, vpu_error *e)
+{
+    size_t wanted = 3;
+
+    (void)user;
+    pthread_mutex_lock(&lock);
+    return count(&wanted, own, bytes, n_bytes, e);
+}
+
+START_TEST(a_lock_that_nobody_gives_back)
+{
+    pthread_t t;
+
+    ck_assert(!pthread_create(&t, NULL, hold_for_a_while, NULL));
+    while (!atomic_load(&is_held))
+        sched_yield();
+    ck_assert_msg(!run(wait_for_lock, NULL, (child_limits){0}), "%s", err.msg);
+    ck_assert_int_eq(end, TASK_DONE);
+    ck_assert_uint_eq(n, 3);
+    pthread_join(t, NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("task");
@@ -243,6 +284,7 @@ int main(void)
         puts("skipped 2: a sanitizer's malloc waits for ever when it is short");
     tcase_add_loop_test(c, signal_ends_it, 0, 4);
     tcase_add_test(c, lock_is_free_in_the_copy);
+    tcase_add_test(c, a_lock_that_nobody_gives_back);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

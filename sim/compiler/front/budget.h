@@ -11,7 +11,9 @@ enum { BUDGET_SECONDS = 60 };
 /* Those given, or for NULL the defaults above. */
 static inline child_limits budget_or_default(const child_limits *given)
 {
-    return given ? *given : (child_limits){BUDGET_SECONDS, BUDGET_BYTES};
+    return given ? *given
+                 : (child_limits){.seconds = BUDGET_SECONDS,
+                                  .bytes = BUDGET_BYTES};
 }
 
 /* Behind a message that one of them was exceeded. */
