@@ -172,7 +172,7 @@ $(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) runtime
 	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
 	@ln -sf $(@F) $(@D)/libvpusim.so
 # The OpenCL driver: a small one, which loads the library above when it is used.
-$(OUT)/libvpusim-opencl.so: $(patsubst %.c,$(OUT)/%.o,$(filter-out %/core.c,$(filter runtime/icd/%,$(SRC)))) \
+$(OUT)/libvpusim-opencl.so: $(patsubst %.c,$(OUT)/%.o,$(filter-out runtime/icd/core/%,$(filter runtime/icd/%,$(SRC)))) \
                             $(OUT)/libvpu.a runtime/icd/exports.map
 	$(call say,LD)$(CC) -shared -o $@ $(filter %.o %.a,$^) -Wl,-soname,$(@F) \
 	    -Wl,--version-script=runtime/icd/exports.map -Wl,-z,defs -Wl,--as-needed \

@@ -115,7 +115,7 @@ static bool is_written(const flow *f, const graph_arg *x)
     const place wanted = place_of(f->g, x);
     uint64_t has = 0;
 
-    if (b->role == GRAPH_INPUT || b->role == GRAPH_CONST)
+    if (b->role == GRAPH_INPUT || b->init)
         return true;
     for (size_t i = 0; i < w->n; i++)
         has += in_both(&w->places[i], &wanted);
@@ -184,7 +184,7 @@ static vpu_status follow_launch(flow *f, uint32_t i, vpu_error *err)
                         g->hosts[h].n_args, err);
     if (st || i == g->n_launches)
         return st;
-    f->free = l->of_blob;
+    f->free = l->of_blob || l->program;
     return follow(f, l->name, l->args, l->n_args, err);
 }
 

@@ -20,6 +20,8 @@ static const char *arg_kind(const graph_arg *g)
         return "an int scalar";
     case GRAPH_ARG_FLOAT:
         return "a float scalar";
+    case GRAPH_ARG_BYTES:
+        return "a value";
     default:
         return "nothing usable";
     }
@@ -91,7 +93,8 @@ static vpu_status check_count(const backend_binding *b, vpu_error *err)
                           "no %s (%s): %s",
                           i, k->name, p->name, p->type, no->name, no->why,
                           no->instead);
-        if (p->space == SIM_ARG_SCALAR || p->space == SIM_ARG_LOCAL)
+        if (!l->program &&
+            (p->space == SIM_ARG_SCALAR || p->space == SIM_ARG_LOCAL))
             return err_at(err, VPU_ERR_MISMATCH, l->file, l->args[i].line, 0,
                           "argument %u of kernel '%s', '%s', is %s%s; a "
                           "SimpleGPU layer binds pointers to global memory "
@@ -175,6 +178,12 @@ static vpu_status bind_scalar(const backend_binding *b, const sim_arg *p,
     bool is_int = g->kind == GRAPH_ARG_INT;
     int64_t i = g->integer;
 
+    if (g->kind == GRAPH_ARG_BYTES) {
+        if (g->bytes != p->bytes || g->bytes > sizeof v->raw)
+            return mismatch(b, p, g, err);
+        memcpy(v->raw, g->value, g->bytes);
+        return VPU_OK;
+    }
     if (!is_int && g->kind != GRAPH_ARG_FLOAT)
         return mismatch(b, p, g, err);
     if (p->is_float ? is_int && !g->converts : !is_int)
@@ -250,6 +259,15 @@ static vpu_status wrong_type(const backend_binding *b, const sim_arg *p,
         t < N_SCALAR_TYPES ? tensor_dtype_name(scalar_types[t].dtype) : "TYPE");
 }
 
+/* Of a program: no memory object. */
+static bool is_null(const graph_arg *g)
+{
+    static const uint32_t null;
+
+    return g->kind == GRAPH_ARG_BYTES && g->bytes == sizeof null &&
+           !memcmp(g->value, &null, sizeof null);
+}
+
 /* Kernels may take a tensor for something else of the same size, or read
  * several elements at once; scratch and data have no type of their own. Smaller
  * elements would be halves of numbers. */
@@ -262,6 +280,8 @@ static vpu_status bind_buffer(const backend_binding *b, const sim_arg *p,
     unsigned t = scalar_type(p);
     bool is_float, tensor_is_float;
 
+    if (is_null(g))
+        return VPU_OK; /* a scalar of zeros */
     if (g->kind != GRAPH_ARG_BUFFER)
         return mismatch(b, p, g, err);
     v->kind = BACKEND_ARG_BUFFER;

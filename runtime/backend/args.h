@@ -13,13 +13,13 @@ typedef enum {
 
 typedef struct {
     backend_arg_kind kind;
-    uint8_t raw[8];  /* SCALAR: as the kernel has it, sim_arg.bytes of them */
-    uint32_t bytes;  /* LOCAL: as the binding says; BUFFER: of the part of it,
-                        from offset on, that is meant; 0: all of it */
-    uint32_t buffer; /* BUFFER: index into graph.buffers */
-    uint32_t offset; /* BUFFER: byte in it */
-    uint32_t items;  /* as graph_arg.items */
-    bool written;    /* as graph_arg.written */
+    uint8_t raw[128]; /* SCALAR: as the kernel has it, sim_arg.bytes of them */
+    uint32_t bytes;   /* LOCAL: as the binding says; BUFFER: of the part of it,
+                         from offset on, that is meant; 0: all of it */
+    uint32_t buffer;  /* BUFFER: index into graph.buffers */
+    uint32_t offset;  /* BUFFER: byte in it */
+    uint32_t items;   /* as graph_arg.items */
+    bool written;     /* as graph_arg.written */
 } backend_arg;
 
 /* A kernel and its launch in a graph. */

@@ -145,6 +145,12 @@ vpu_status backend_open(const backend_ops *ops, const backend_config *cfg,
                            "%s is a stage of a network, %s, and backend %s "
                            "runs kernels alone",
                            g->launches[i].name, g->launches[i].type, ops->name);
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        if (g->launches[i].program && !(backend_extras(ops) & BACKEND_PROGRAM))
+            return err_set(err, VPU_ERR_UNSUPPORTED,
+                           "%s is a launch of an OpenCL program, and backend "
+                           "%s runs those of layers alone",
+                           g->launches[i].name, ops->name);
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
         if (wants[i].wanted && !(backend_extras(ops) & wants[i].extra))
             return refuse(ops, wants[i].what, wants[i].extra, err);

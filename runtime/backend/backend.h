@@ -81,6 +81,8 @@ typedef enum {
                                  backend_config.exact_source */
     BACKEND_LAYERS = 1 << 10,  /* `read` gives what layers of a network have
                                   written, too: graph_buffer_at */
+    BACKEND_PROGRAM = 1 << 11, /* runs launches of OpenCL programs:
+                                  graph_launch.program */
     BACKEND_NATIVE = 1 << 9,   /* runs stages that have no kernel:
                                   graph_launch.native */
     BACKEND_WINDOW = 1 << 8    /* runs launches on a part of their groups:
@@ -111,6 +113,10 @@ typedef struct {
     const atomic_bool *stop;
     atomic_int *sessions; /* counts those that are open; NULL = nobody asks */
 } backend_stick_options;
+
+/* Bytes that buffers of an OpenCL program are aligned to: those of its largest
+ * type, long16. */
+enum { BACKEND_PROGRAM_ALIGN = 128 };
 
 /* How a graph is to be run. */
 typedef struct {

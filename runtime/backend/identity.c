@@ -151,6 +151,9 @@ static const char *arg_text(arena *a, const graph *g, const graph_arg *x)
     case GRAPH_ARG_FLOAT:
         return arena_printf(a, "%s = float %s", x->name,
                             float_text(a, x->real));
+    case GRAPH_ARG_BYTES:
+        return arena_printf(a, "%s = %u bytes, hash %016llx", x->name, x->bytes,
+                            (unsigned long long)XXH64(x->value, x->bytes, 0));
     default:
         return arena_printf(a, "%s = nothing", x->name);
     }

@@ -52,13 +52,36 @@ static void *buffer(void *self, uint32_t i)
     return memory_window(b->mem) + b->addresses[i];
 }
 
+/* What of a buffer is there before the first launch. */
+static void tell_checker(backend_sim_graph *b, uint32_t i)
+{
+    const graph_buffer *x = &b->graph->buffers[i];
+    uint32_t at = b->addresses[i];
+    bool all = x->role == GRAPH_INPUT ||
+               (x->init ? !x->init_written : x->role == GRAPH_CONST);
+
+    check_buffer(b->checker, x->name, i, at, x->bytes, all);
+    for (uint64_t k = 0; k < x->bytes && x->init_written; k++)
+        if (x->init_written[k / 8] >> k % 8 & 1)
+            check_filled(b->checker, at + (uint32_t)k, 1);
+}
+
+static uint32_t alignment_of(const graph *g)
+{
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        if (g->launches[i].program)
+            return BACKEND_PROGRAM_ALIGN;
+    return MEMORY_ALIGN;
+}
+
 /* Under checkers and debuggers each buffer has memory of its own, so that what
- * goes beside one is seen. */
+ * goes beside one is seen. Checkers have memory of theirs, and no time: places
+ * do not matter. */
 static vpu_status place_buffers(backend_sim_graph *b, vpu_error *err)
 {
     const graph *g = b->graph;
     bool shares = g->shared_bytes && !b->cfg->debug && !b->cfg->check;
-    uint32_t shared = 0;
+    uint32_t shared = 0, align = alignment_of(g);
     vpu_status st = VPU_OK;
 
     if (shares)
@@ -71,14 +94,26 @@ static vpu_status place_buffers(backend_sim_graph *b, vpu_error *err)
             b->addresses[i] = shared + (uint32_t)x->offset;
             continue;
         }
-        st = memory_alloc(b->mem, x->name, x->bytes, &b->addresses[i], err);
+        st = memory_alloc_at(b->mem,
+                             &(memory_wanted){x->name, x->bytes, align,
+                                              b->cfg->check ? NULL : x->place},
+                             &b->addresses[i], err);
         if (!st && x->init)
             memcpy(buffer(b, i), x->init, x->bytes);
         if (!st && b->checker)
-            check_buffer(b->checker, x->name, i, b->addresses[i], x->bytes,
-                         x->role == GRAPH_INPUT || x->role == GRAPH_CONST);
+            tell_checker(b, i);
     }
     return st;
+}
+
+/* Outputs have again what stood there before the first run. */
+static void begin_again(backend_sim_graph *b)
+{
+    const graph *g = b->graph;
+
+    for (uint32_t i = 0; i < g->n_buffers; i++)
+        if (g->buffers[i].role == GRAPH_OUTPUT && g->buffers[i].init)
+            memcpy(buffer(b, i), g->buffers[i].init, g->buffers[i].bytes);
 }
 
 static vpu_status open_memory(backend_sim_graph *b, vpu_error *err)
@@ -208,6 +243,8 @@ static vpu_status sim_run(void *self, uint32_t first, uint32_t n,
     backend_sim_graph *b = self;
     vpu_status st = VPU_OK;
 
+    if (!first)
+        begin_again(b);
     for (uint32_t i = 0; i < n && !st; i++) {
         double start = clock_seconds();
         uint64_t cycles;
@@ -293,8 +330,8 @@ const backend_ops backend_sim_ops = {
     .read = sim_read,
     .run = sim_run,
     .cancel = sim_cancel,
-    .extras =
-        BACKEND_MACHINE | BACKEND_WINDOW | BACKEND_NATIVE | BACKEND_LAYERS,
+    .extras = BACKEND_MACHINE | BACKEND_WINDOW | BACKEND_NATIVE |
+              BACKEND_LAYERS | BACKEND_PROGRAM,
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch,
                                             backend_sim_rebind},

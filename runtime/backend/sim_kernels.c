@@ -51,6 +51,7 @@ static vpu_status load_as(backend_sim_graph *b, const graph_launch *l,
         .log = b->cfg->log};
     const kernel_source source = backend_source_kernel(src, l);
 
+    cfg.user.structures = l->program;
     if (src->built_in)
         cfg.debug = NULL; /* in no file */
     return kernel_compile(&source, &cfg, b->arena, out, err);

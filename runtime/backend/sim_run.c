@@ -1,111 +1,38 @@
-/* Launches on the simulator, and what is told of one that stops. */
-#include <stdio.h>
+/* Launches on the simulator. */
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/str.h"
+#include "runtime/backend/locate.h"
 #include "runtime/backend/sim_priv.h"
 #include "runtime/backend/trace_source.h"
 
-/* A run whose results nobody looks at. */
-static void silence(exec_launch *l)
+typedef struct {
+    backend_sim_graph *b;
+    uint32_t launch;
+} tracking;
+
+static vpu_status load_tracking(void *user, sim_kernel **out)
 {
-    l->n_observers = 0;
-    l->log = NULL;
-    l->print = NULL;
+    const tracking *t = user;
+
+    return backend_sim_load_tracking(t->b, &t->b->graph->launches[t->launch],
+                                     &t->b->stages[t->launch], out, NULL);
 }
 
-/* Runs the faulting group again with code that tracks source lines; what it
- * writes is not looked at any more. Keeps the first message if it cannot. */
-static void find_line(backend_sim_graph *b, const graph_launch *l,
-                      const backend_sim_stage *s, const exec_launch *el,
-                      vpu_error *err)
+/* Code for a debugger is in no need of it when it runs for ever. */
+static void find_place(backend_sim_graph *b, uint32_t i, const exec_launch *el,
+                       vpu_status st, vpu_error *err)
 {
-    exec_launch again = *el;
-    exec_result r;
-    sim_kernel *k;
-    vpu_error with_line;
+    tracking t = {b, i};
+    const backend_stopped s = {.mem = b->mem,
+                               .desc = b->desc,
+                               .launch = el,
+                               .result = &b->stages[i].result.exec,
+                               .track = load_tracking,
+                               .user = &t};
 
-    if (backend_sim_load_tracking(b, l, s, &k, NULL))
-        return;
-    again.kernel = k;
-    /* Only host code notes lines, whatever ran when the fault came. */
-    again.how.engine = EXEC_COMPILED;
-    silence(&again);
-    again.only_group = &s->result.exec.fault_group;
-    if (exec_run(b->mem, b->desc, &again, &r, &with_line) == VPU_ERR_FAULT)
-        *err = with_line;
-    kernel_release(k);
-}
-
-/* What a group alone may take to show where it is. */
-enum { AGAIN_CYCLES = 20000000, AGAIN_SECONDS = 5 };
-
-static VPU_PRINTF(2, 3) void append(vpu_error *err, const char *fmt, ...)
-{
-    size_t n = strlen(err->msg);
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->msg + n, sizeof err->msg - n, fmt, ap);
-    va_end(ap);
-}
-
-/* One group again, alone, with code that tracks source lines: a line of the
- * report on where it is after some time. First: its line goes in front. */
-static void locate(backend_sim_graph *b, const exec_launch *el,
-                   const sim_kernel *k, unsigned long long group, bool first,
-                   vpu_error *err)
-{
-    exec_launch again = *el;
-    const uint32_t *n = el->groups;
-    uint64_t only = group;
-    exec_result r;
-    vpu_status st;
-
-    again.kernel = k;
-    again.how.engine = EXEC_COMPILED;
-    again.how.timing = EXEC_NO_TIMING;
-    again.how.max_cycles = AGAIN_CYCLES;
-    again.how.timeout_s = AGAIN_SECONDS;
-    again.only_group = &only;
-    st = exec_run(b->mem, b->desc, &again, &r, NULL);
-    if (first && st == VPU_ERR_LIMIT && r.stuck_line) {
-        err_in(err, VPU_ERR_LIMIT, "%s:%u:%u", k->source, r.stuck_line,
-               r.stuck_col);
-        err->line = r.stuck_line;
-        err->col = r.stuck_col;
-    }
-    if (st == VPU_ERR_LIMIT && r.stuck_line)
-        append(err,
-               "\n  work-group (%llu, %llu, %llu), run again alone: after %d "
-               "cycles in line %u:%u",
-               group % n[0], group / n[0] % n[1], group / n[0] / n[1],
-               AGAIN_CYCLES, r.stuck_line, r.stuck_col);
-    else if (!st)
-        append(err,
-               "\n  work-group (%llu, %llu, %llu), run again alone: ends "
-               "within %d cycles, so it is in no endless loop of its own",
-               group % n[0], group / n[0] % n[1], group / n[0] / n[1],
-               AGAIN_CYCLES);
-}
-
-/* Where the groups are that were running when the limit struck. */
-static void find_loops(backend_sim_graph *b, const graph_launch *l,
-                       const backend_sim_stage *s, const exec_launch *el,
-                       vpu_error *err)
-{
-    exec_launch quiet = *el;
-    const exec_result *r = &s->result.exec;
-    sim_kernel *k;
-
-    if (!r->n_stuck || s->kernel->debug ||
-        backend_sim_load_tracking(b, l, s, &k, NULL))
-        return;
-    silence(&quiet);
-    for (uint32_t i = 0; i < r->n_stuck; i++)
-        locate(b, &quiet, k, r->stuck[i], i == 0, err);
-    kernel_release(k);
+    if (st != VPU_ERR_LIMIT || !b->stages[i].kernel->debug)
+        backend_locate(&s, st, err);
 }
 
 static vpu_status groups_of(const backend_sim_graph *b, const graph_launch *l,
@@ -187,6 +114,8 @@ static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
     return (exec_launch){.name = l->name,
                          .kernel = s->kernel,
                          .values = s->values,
+                         .offset = {l->offset[0], l->offset[1], l->offset[2]},
+                         .work_dim = l->work_dim,
                          .how = cfg->how,
                          .threads = b->threads,
                          .scratch = &b->scratch,
@@ -245,24 +174,6 @@ static void look(looking *x, backend_sim_graph *b, uint32_t i, exec_launch *el)
         x->list[n++] = &x->own[1];
     el->observers = x->list;
     el->n_observers = n;
-}
-
-/* What the kernel wrote beside a buffer, on the same page, is found here. */
-static vpu_status check_guards(const backend_sim_graph *b,
-                               const graph_launch *l, vpu_error *err)
-{
-    uint32_t at;
-    str where = {0};
-    vpu_status st;
-
-    if (!memory_check(b->mem, &at))
-        return VPU_OK;
-    memory_describe(b->mem, at, &where);
-    st = err_set(err, VPU_ERR_FAULT,
-                 "%s: kernel '%s' wrote outside a buffer: %s", l->name,
-                 l->entry, str_text(&where));
-    str_free(&where);
-    return st;
 }
 
 /* Is the launch ended by an observer's callback? Then the place is known. */
@@ -329,10 +240,8 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
     look(&x, b, i, &el);
     st = exec_run(b->mem, b->desc, &el, &s->result.exec, err);
     note_time(s, clock_seconds() - start);
-    if (st == VPU_ERR_FAULT && err && !is_debugged(&el))
-        find_line(b, l, s, &el, err);
-    if (st == VPU_ERR_LIMIT && err && !is_debugged(&el))
-        find_loops(b, l, s, &el, err);
+    if (st && err && !is_debugged(&el))
+        find_place(b, i, &el, st, err);
     if (!b->profile)
         arena_restore(b->arena, m);
     if (st)
@@ -340,7 +249,7 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
     if (b->trace)
         trace_stage(b, i);
     b->clock += s->result.exec.profile.cycles;
-    return check_guards(b, l, err);
+    return backend_check_guards(b->mem, l->name, l->entry, err);
 }
 
 vpu_status backend_sim_run_in_order(void *self, uint32_t i,

@@ -32,16 +32,18 @@ static vpu_status run_pass(pass *p, vpu_error *err)
     p->run.trace = NULL;
     st = backend_open(backend_offering(BACKEND_ORDER | BACKEND_INSPECT),
                       &p->run, p->g, &p->b, err);
-    if (!st)
+    if (!st && p->cfg->fill)
         st = p->cfg->fill(p->cfg->fill_user, &p->b, err);
     start = clock_seconds();
     if (!st)
         st = backend_run_all(&p->b, p->g, err);
     for (uint32_t i = 0; i < p->g->n_buffers && !st; i++)
-        if (p->g->buffers[i].role == GRAPH_OUTPUT)
+        if (p->g->buffers[i].role == GRAPH_OUTPUT && !p->g->buffers[i].init)
             check_written(checker(&p->b), i,
                           tensor_dtype_bytes(p->g->buffers[i].desc.dtype));
     p->run_s = clock_seconds() - start;
+    if (!st && p->cfg->ended)
+        p->cfg->ended(p->cfg->fill_user, checker(&p->b));
     if (p->b.self)
         check_end(checker(&p->b));
     return st;

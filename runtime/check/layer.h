@@ -61,8 +61,10 @@ typedef struct {
     uint32_t n_random;     /* so many random ones of each kind */
     uint64_t seed;         /* of the first */
     const layer_check_suppressions *suppressions; /* NULL = none */
-    /* Fills the graph's inputs, again for each run. */
+    /* Fills the graph's inputs, again for each run; NULL: there are none. */
     vpu_status (*fill)(void *user, const backend *b, vpu_error *err);
+    /* A run has ended, and s knows still what was written; NULL = nothing. */
+    void (*ended)(void *user, const check_session *s);
     void *fill_user;
 } layer_check_config;
 
@@ -74,8 +76,13 @@ vpu_status layer_check(const layer_check_config *cfg, const graph *g, arena *a,
  * party, what to do; the last line counts, or names what was checked. */
 void layer_check_print_text(const layer_check_report *r, const graph *g,
                             arena *a, str *out);
+/* The same without that line. */
+void layer_check_print_findings(const layer_check_report *r, const graph *g,
+                                arena *a, str *out);
 void layer_check_print_json(const layer_check_report *r, const graph *g,
                             str *out);
+/* A line of JSON for each finding, as in the list of the above. */
+void layer_check_print_lines(const layer_check_report *r, str *out);
 /* SARIF 2.1.0. */
 void layer_check_print_sarif(const layer_check_report *r, str *out);
 

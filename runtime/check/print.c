@@ -1,4 +1,5 @@
 /* Findings as text, JSON and SARIF. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/check/layer.h"
@@ -84,14 +85,33 @@ static void put_checkers(check_set set, bool orders, str *out)
         str_puts(out, "nothing");
 }
 
+/* The lines of a text that no file has. */
+static void take_text(const graph *g, const char *file, snippet_file *src)
+{
+    for (uint32_t i = 0; i < g->n_launches; i++)
+        if (g->launches[i].given && !strcmp(g->launches[i].sources[0], file)) {
+            src->path = file;
+            src->text = g->launches[i].given;
+        }
+}
+
+void layer_check_print_findings(const layer_check_report *r, const graph *g,
+                                arena *a, str *out)
+{
+    snippet_file src = {0};
+
+    for (uint32_t i = 0; i < r->n_findings; i++) {
+        take_text(g, r->findings[i].file, &src);
+        print_one(&r->findings[i], &src, a, out);
+    }
+}
+
 void layer_check_print_text(const layer_check_report *r, const graph *g,
                             arena *a, str *out)
 {
     uint32_t notes = r->n_findings - r->n_errors;
-    snippet_file src = {0};
 
-    for (uint32_t i = 0; i < r->n_findings; i++)
-        print_one(&r->findings[i], &src, a, out);
+    layer_check_print_findings(r, g, a, out);
     str_printf(out, "%s: ", g->layer);
     if (r->n_errors)
         str_printf(out, "%u finding%s", r->n_errors,
@@ -189,6 +209,19 @@ void layer_check_print_json(const layer_check_report *r, const graph *g,
                         json_integer((json_int_t)r->dropped));
     json_object_set_new(root, "findings", list);
     jsontext_add(out, root, JSONTEXT_EXACT);
+}
+
+void layer_check_print_lines(const layer_check_report *r, str *out)
+{
+    for (uint32_t i = 0; i < r->n_findings; i++) {
+        json_t *j = finding_json(&r->findings[i]);
+        char *line = json_dumps(j, JSON_COMPACT);
+
+        if (line)
+            str_printf(out, "%s\n", line);
+        free(line);
+        json_decref(j);
+    }
 }
 
 /* --- SARIF --------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static int count_options(int argc, char **argv)
 /* A value as the driver's reader takes a word. */
 static void put_value(str *s, const char *name, const char *value)
 {
-    str_printf(s, "%s--%s \"", s->n ? " " : "", name);
+    str_printf(s, "%s--%s=\"", s->n ? " " : "", name);
     for (; *value; value++)
         str_printf(s, "%s%c", *value == '"' || *value == '\\' ? "\\" : "",
                    *value);
@@ -58,9 +58,16 @@ static void put_value(str *s, const char *name, const char *value)
 /* Files are opened where the program may have gone elsewhere. */
 static const char *whole(const char *name, const char *value, arena *a)
 {
-    bool file = !strcmp(name, "machine") || !strcmp(name, "launches");
-    char *here = file && *value != '/' ? getcwd(NULL, 0) : NULL;
-    const char *path = here ? file_join(a, here, value) : value;
+    static const char *const files[] = {"machine", "launches", "findings",
+                                        "suppress", "dump"};
+    bool file = false;
+    char *here;
+    const char *path;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        file |= !strcmp(name, files[i]);
+    here = file && *value != '/' ? getcwd(NULL, 0) : NULL;
+    path = here ? file_join(a, here, value) : value;
 
     free(here);
     return path;
@@ -73,7 +80,8 @@ static void put_settings(const cl_options *o, str *s, arena *a)
             (const options_list *)((const char *)o + rows[i].at);
 
         for (uint32_t k = 0; k < l->n; k++)
-            put_value(s, rows[i].name, whole(rows[i].name, l->items[k], a));
+            put_value(s, rows[i].name,
+                      l->items[k] ? whole(rows[i].name, l->items[k], a) : "");
     }
 }
 
@@ -152,28 +160,33 @@ static vpu_status run(char **words, const char *folder, const char *settings,
 }
 
 /* What the driver of each process has written: contexts, launches, launches
- * that failed, cycles. */
-static void tell_proof(const char *path, arena *a, uint64_t mhz)
+ * that failed, cycles, findings. The findings of all. */
+static unsigned long long tell_proof(const char *path, arena *a,
+                                     const icd_settings *s)
 {
-    unsigned long long all[4] = {0}, n[4];
+    unsigned long long all[5] = {0}, n[5];
     char *text;
     size_t bytes;
 
     if (file_read(path, 1 << 20, a, &text, &bytes, NULL)) {
         fputs("vpu: cl: the program made no context on the device\n", stderr);
-        return;
+        return 0;
     }
     for (char *line; (line = strsep(&text, "\n"));)
-        if (sscanf(line, "%llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3]) ==
-            4)
-            for (int i = 0; i < 4; i++)
+        if (sscanf(line, "%llu %llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3],
+                   &n[4]) == 5)
+            for (int i = 0; i < 5; i++)
                 all[i] += n[i];
     fprintf(stderr, "vpu: cl: %llu context%s, %llu launch%s", all[0],
             all[0] == 1 ? "" : "s", all[1], all[1] == 1 ? "" : "es");
     if (all[2])
         fprintf(stderr, " (%llu failed)", all[2]);
-    fprintf(stderr, ", %llu cycles (%.3f ms)\n", all[3],
-            (double)all[3] / (double)mhz * 1e-3);
+    fprintf(stderr, ", %llu cycles (%.3f ms)", all[3],
+            (double)all[3] / (double)s->desc.clk_mhz * 1e-3);
+    if (s->check)
+        fprintf(stderr, ", %llu finding%s", all[4], all[4] == 1 ? "" : "s");
+    fputs("\n", stderr);
+    return all[4];
 }
 
 static int start(const cl_options *o, char **words, arena *a)
@@ -182,6 +195,7 @@ static int start(const cl_options *o, char **words, arena *a)
     icd_settings read;
     char *folder = NULL;
     const char *proof;
+    unsigned long long findings = 0;
     vpu_error err;
     int status = 0;
     vpu_status st;
@@ -195,13 +209,15 @@ static int start(const cl_options *o, char **words, arena *a)
         put_value(&settings, "proof", proof);
         st = run(words, folder, str_text(&settings), &status, &err);
         if (!st)
-            tell_proof(proof, a, read.desc.clk_mhz);
+            findings = tell_proof(proof, a, &read);
     }
     if (folder)
         temp_dir_remove(folder);
     return st                    ? cli_fail(&err)
            : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                 : WEXITSTATUS(status);
+           : WEXITSTATUS(status) ? WEXITSTATUS(status)
+           : findings            ? CLI_DIFFERS
+                                 : CLI_OK;
 }
 
 static int cl_main(int argc, char **argv)
@@ -240,11 +256,14 @@ const cli_command cli_cl = {
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
         "\n"
-        "Exit status: the program's; 128 and the number of the signal that ended it; 2 when\n"
-        "an option is wrong; 127 when there is no such program.\n"
+        "Exit status: the program's, or 1 where that is 0 and checkers have found something;\n"
+        "128 and the number of the signal that ended it; 2 when an option is wrong; 127 when\n"
+        "there is no such program.\n"
         "\n"
         "Examples:\n"
         "  vpu cl clinfo\n"
         "  vpu cl --shaves 8 --launches l.jsonl python3 program.py\n"
+        "  vpu cl --check ./program\n"
+        "  vpu cl --dump launches ./program; vpu run launches/0001-scale.vpugraph\n"
         "  vpu cl --as gpu --set ddr_eff_bw=3.5 ./program --size 1024\n",
     .main = cl_main};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/cli/ending.h"
+#include "runtime/graphfile/graphfile.h"
 
 /* --- words --------------------------------------------------------------- */
 
@@ -90,6 +91,30 @@ target_words target_words_of(const target_options *o, const char *id)
 
 /* --- a graph ------------------------------------------------------------- */
 
+/* A graph's file has all that the options would say of a layer. */
+static vpu_status load(const target_options *o, const char *path,
+                       target_graph *out, vpu_error *err)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } of_layers[] = {
+        {o->layer, "--layer"},     {o->binding, "--binding"},
+        {o->model, "--model"},     {o->at, "--at"},
+        {o->custom, "--custom"},   {o->shapes.n, "--shape"},
+        {o->params.n, "--param"},  {o->blobs.n, "--blob"},
+        {o->pads.n, "--pad"},      {o->batch >= 0, "--batch"},
+        {o->clang.n, "-D and -I"}, {o->source_dir, "--source-dir"}};
+
+    for (size_t i = 0; i < sizeof of_layers / sizeof *of_layers; i++)
+        if (of_layers[i].given)
+            return err_set(err, VPU_ERR_INVALID,
+                           "%s: a graph's file, which has all of it already: "
+                           "%s is for layers",
+                           path, of_layers[i].name);
+    return vpu_graph_load(&out->graph, out->context, path, err);
+}
+
 vpu_status target_graph_open(const target_options *o, const target_words *w,
                              arena *a, target_graph *out, vpu_error *err)
 {
@@ -97,13 +122,14 @@ vpu_status target_graph_open(const target_options *o, const target_words *w,
 
     *out = (target_graph){.o = o, .arena = a};
     st = vpu_context_create(&out->context, &w->context, err);
-    if (!st) {
-        ending_interrupts(out->context);
-        st = vpu_graph_create(&out->graph, out->context, err);
-    }
-    if (!st)
-        st = vpu_graph_add_layer(out->graph, &w->layer, &out->layer, err);
-    return st;
+    if (st)
+        return st;
+    ending_interrupts(out->context);
+    if (w->layer.n_bindings == 1 && graphfile_is_one(w->layer.bindings[0]))
+        return load(o, w->layer.bindings[0], out, err);
+    st = vpu_graph_create(&out->graph, out->context, err);
+    return st ? st
+              : vpu_graph_add_layer(out->graph, &w->layer, &out->layer, err);
 }
 
 void target_graph_close(target_graph *t)

@@ -1,28 +1,65 @@
 /* Reads source lines. */
 #include "runtime/findings/snippet.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 
 enum { MAX_BYTES = 16 << 20 };
 
+/* A line that says where the following ones are from, as preprocessors write
+ * it, too: "#line 7 "name"", "# 7 "name"". *here: whether that is path. */
+static bool is_marker(const char *s, const char *path, uint32_t *number,
+                      bool *here)
+{
+    size_t n = strlen(path);
+    char *end;
+
+    if (*s++ != '#')
+        return false;
+    s += strspn(s, " \t");
+    if (!strncmp(s, "line", 4))
+        s += 4;
+    s += strspn(s, " \t");
+    if (*s < '0' || *s > '9')
+        return false;
+    *number = (uint32_t)strtoul(s, &end, 10);
+    end += strspn(end, " \t");
+    if (*end == '"')
+        *here = !strncmp(end + 1, path, n) && end[n + 1] == '"';
+    return true;
+}
+
+/* NULL: the text has no such line. */
+static const char *find_line(const char *s, const char *path, uint32_t line)
+{
+    uint32_t now = 1;
+    bool here = true;
+
+    while (s && *s) {
+        if (!is_marker(s, path, &now, &here) && here && now++ == line)
+            return s;
+        s = strchr(s, '\n');
+        s = s ? s + 1 : NULL;
+    }
+    return NULL;
+}
+
 static const char *line_of(snippet_file *f, const char *path, uint32_t line,
                            arena *a, size_t *n)
 {
+    char *text = NULL;
     size_t bytes;
     const char *s;
 
     if (!f->path || strcmp(f->path, path)) {
         f->path = path;
-        if (file_read(path, MAX_BYTES, a, &f->text, &bytes, NULL))
-            f->text = NULL;
+        f->text =
+            file_read(path, MAX_BYTES, a, &text, &bytes, NULL) ? NULL : text;
     }
-    s = line ? f->text : NULL;
-    for (uint32_t k = 1; k < line && s; k++) {
-        s = strchr(s, '\n');
-        s = s ? s + 1 : NULL;
-    }
+    s = line ? find_line(f->text, path, line) : NULL;
     *n = s ? strcspn(s, "\r\n") : 0;
     return s;
 }

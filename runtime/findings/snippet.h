@@ -10,7 +10,7 @@
 /* The last file shown, so that it is read once; all-zero at first. */
 typedef struct {
     const char *path;
-    char *text;
+    const char *text;
 } snippet_file;
 
 /* The line, and "^" below column col (0 = its first character that is no

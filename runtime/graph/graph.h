@@ -35,9 +35,15 @@ typedef struct {
     tensor_desc desc; /* dtype, dims, layout */
     bool untyped;     /* input_buffer / output_buffer: kernels see any type */
     uint64_t bytes;   /* > 0 */
-    const void *init; /* GRAPH_CONST: the bytes; else NULL */
-    bool shares;      /* it stands in the graph's shared memory, at this byte;
-                         others stand there before and after it is needed */
+    const void *init; /* GRAPH_CONST: the bytes; GRAPH_OUTPUT of a program's
+                         launch: what stands there before it; else NULL */
+    /* With init: a bit for each byte that somebody has written, the lowest of a
+     * byte first; NULL = all are. Checkers look at it. */
+    const uint8_t *init_written;
+    const uint64_t *place; /* where it begins on the device; NULL = where there
+                              is room */
+    bool shares; /* it stands in the graph's shared memory, at this byte;
+                    others stand there before and after it is needed */
     uint64_t offset;
 } graph_buffer;
 
@@ -46,6 +52,8 @@ typedef enum {
     GRAPH_ARG_LOCAL,  /* local pointer with a size */
     GRAPH_ARG_INT,    /* integer scalar; of a binding file int32 */
     GRAPH_ARG_FLOAT,  /* float32 scalar */
+    GRAPH_ARG_BYTES,  /* any scalar or vector as the kernel has it; of a
+                         program's launch */
     /* A binding without a value. That is an error only if the kernel has such
      * an argument: the vendor's compiler never looks at the others. */
     GRAPH_ARG_BROKEN
@@ -65,8 +73,9 @@ typedef struct {
     uint32_t offset; /* BUFFER: byte in it: an item of a batch */
     uint32_t items;  /* BUFFER: of the batch of whose items this is one; 0: all
                         of the tensor */
-    uint32_t bytes;  /* LOCAL; BUFFER: of the part of it from offset on that is
-                        meant, 0 = all that follows */
+    uint32_t bytes;  /* LOCAL; BYTES; BUFFER: of the part of it from offset on
+                        that is meant, 0 = all that follows */
+    const void *value;      /* BYTES */
     const graph_part *part; /* BUFFER: the elements that are meant, of a tensor
                                that is a view or has gaps; else NULL */
     int64_t integer;        /* INT */
@@ -124,7 +133,12 @@ typedef struct {
     uint32_t max_shaves;          /* 0 = no limit */
     bool tuned;            /* local and max_shaves are a tuner's choice */
     uint32_t bound_shaves; /* tuned: the limit that max_shaves was before */
-    const char *file;      /* binding XML and line of the Kernel element */
+    /* A launch of an OpenCL program: arguments by index of any type, among
+     * them structures by value (BUFFER), an offset of global ids, and what
+     * get_work_dim says. BACKEND_PROGRAM alone. */
+    bool program;
+    uint32_t offset[3], work_dim;
+    const char *file; /* binding XML and line of the Kernel element */
     uint32_t line;
 } graph_launch;
 

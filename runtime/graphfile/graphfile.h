@@ -8,7 +8,7 @@
 
 #include "runtime/graph/graph.h"
 
-enum { GRAPHFILE_VERSION = 1, GRAPHFILE_OLDEST = 1, GRAPHFILE_MAX_RANK = 6 };
+enum { GRAPHFILE_VERSION = 2, GRAPHFILE_OLDEST = 1, GRAPHFILE_MAX_RANK = 6 };
 #define GRAPHFILE_NONE UINT32_MAX
 
 /* A tensor that the user sees. */
@@ -53,6 +53,9 @@ typedef struct {
  * VPU_ERR_INVALID  a name that is not UTF-8 */
 vpu_status graphfile_write(const char *path, const graphfile *f, arena *a,
                            vpu_error *err);
+
+/* Does the file begin as a graph does? */
+bool graphfile_is_one(const char *path);
 
 /* Parse n bytes, which must outlive *out. path is for messages. Whatever comes
  * out is a graph in order: indices, sizes and places fit one another; whether

@@ -4,7 +4,7 @@
 
 #include "runtime/record/container.h"
 
-enum { GRAPHFILE_N_ROLES = 4, GRAPHFILE_N_KINDS = 5, GRAPHFILE_N_FORMS = 3 };
+enum { GRAPHFILE_N_ROLES = 4, GRAPHFILE_N_KINDS = 6, GRAPHFILE_N_FORMS = 3 };
 
 /* As graph_role, graph_arg_kind count. */
 extern const char *const graphfile_roles[GRAPHFILE_N_ROLES];

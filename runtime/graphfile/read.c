@@ -1,4 +1,5 @@
 /* Reading graphs: nothing in the file is believed. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/graph/convert.h"
@@ -7,6 +8,7 @@
 #include "runtime/record/manifest.h"
 
 #define MAX_MANIFEST ((uint64_t)256 << 20)
+enum { MAX_VALUE = 128 }; /* the largest vector, long16 */
 
 typedef struct {
     container file;
@@ -90,6 +92,27 @@ static container_section get_section(reader *r, const json_t *o,
     return (container_section){.data = ""};
 }
 
+/* What version 1 has not: the contents of outputs, places. */
+static void get_place_of_buffer(reader *r, const json_t *o, const char *where,
+                                graph_buffer *b)
+{
+    uint64_t *place;
+
+    if (r->file.version < 2 || json_is_null(json_object_get(o, "place")))
+        return;
+    place = arena_new(r->a, uint64_t);
+    *place = number(r, o, where, "place", 0, UINT32_MAX);
+    b->place = place;
+}
+
+static bool has_contents(const reader *r, const json_t *o,
+                         const graph_buffer *b)
+{
+    return b->role == GRAPH_CONST ||
+           (b->role == GRAPH_OUTPUT && r->file.version >= 2 &&
+            !json_is_null(json_object_get(o, "section")));
+}
+
 static void get_buffer(reader *r, const json_t *o, uint32_t i, graph_buffer *b)
 {
     const char *where = arena_printf(r->a, "buffers[%u]", i);
@@ -118,7 +141,8 @@ static void get_buffer(reader *r, const json_t *o, uint32_t i, graph_buffer *b)
     else if (!b->untyped && b->role != GRAPH_CONST &&
              tensor_bytes(&b->desc) != b->bytes)
         manifest_wrong(&r->m, where, "bytes", "what type and dims make");
-    if (b->role != GRAPH_CONST)
+    get_place_of_buffer(r, o, where, b);
+    if (!has_contents(r, o, b))
         return;
     s = get_section(r, o, where);
     if (s.bytes != b->bytes)
@@ -158,6 +182,18 @@ static void get_place(reader *r, const json_t *o, const char *where,
                        "false: it is an input, or a constant");
 }
 
+static void get_bytes(reader *r, const json_t *o, const char *where,
+                      graph_arg *x)
+{
+    container_section s = get_section(r, o, where);
+
+    if (!s.bytes || s.bytes > MAX_VALUE)
+        manifest_wrong(&r->m, where, "section",
+                       arena_printf(r->a, "1 to %d bytes", MAX_VALUE));
+    x->bytes = r->m.failed ? 0 : (uint32_t)s.bytes;
+    x->value = arena_memdup(r->a, s.data, x->bytes);
+}
+
 static void get_arg(reader *r, const json_t *o, const char *launch, uint32_t i,
                     graph_arg *x)
 {
@@ -183,6 +219,9 @@ static void get_arg(reader *r, const json_t *o, const char *launch, uint32_t i,
     case GRAPH_ARG_FLOAT:
         bits = word(r, o, where, "bits");
         memcpy(&x->real, &bits, sizeof bits);
+        break;
+    case GRAPH_ARG_BYTES:
+        get_bytes(r, o, where, x);
         break;
     case GRAPH_ARG_BROKEN:
         x->why = manifest_text(&r->m, o, where, "why");
@@ -259,6 +298,25 @@ static void get_source(reader *r, const json_t *launch, const char *of,
     l->given = text;
 }
 
+static void get_program(reader *r, const json_t *launch, const char *of,
+                        graph_launch *l)
+{
+    const json_t *o = json_object_get(launch, "program");
+    const char *where = arena_printf(r->a, "%s.program", of);
+    uint32_t three = 3;
+
+    if (r->file.version < 2 || json_is_null(o))
+        return;
+    l->program = true;
+    get_numbers_from(r, o, where, "offset", 0, l->offset, 3, &three);
+    l->work_dim = (uint32_t)number(r, o, where, "dims", 1, 3);
+    for (uint32_t d = 0; d < 3 && !r->m.failed; d++)
+        if ((uint64_t)l->offset[d] + l->global[d] > (uint64_t)UINT32_MAX + 1 ||
+            (d >= l->work_dim && l->global[d] > 1))
+            manifest_wrong(&r->m, where, "offset",
+                           "global ids of 32 bits in so many dims");
+}
+
 static void get_launch(reader *r, const json_t *o, uint32_t i, graph_launch *l)
 {
     const char *where = arena_printf(r->a, "launches[%u]", i);
@@ -287,6 +345,8 @@ static void get_launch(reader *r, const json_t *o, uint32_t i, graph_launch *l)
     l->args = args;
     if (!r->m.failed)
         get_window(r, o, where, l);
+    if (!r->m.failed)
+        get_program(r, o, where, l);
     if (!r->m.failed)
         get_source(r, o, where, l);
     if (!l->text && !l->file)
@@ -539,6 +599,18 @@ vpu_status graphfile_parse(const void *data, size_t n, const char *path,
     get_manifest(&r, root);
     json_decref(root);
     return r.m.failed ? VPU_ERR_PARSE : VPU_OK;
+}
+
+bool graphfile_is_one(const char *path)
+{
+    char head[8];
+    FILE *f = fopen(path, "rbe");
+    bool is = f && fread(head, 1, sizeof head, f) == sizeof head &&
+              !memcmp(head, graphfile_kind.magic, sizeof head);
+
+    if (f)
+        fclose(f);
+    return is;
 }
 
 vpu_status graphfile_read(const char *path, arena *a, graphfile *out,

@@ -7,8 +7,8 @@
 #include "runtime/graphfile/names.h"
 
 const char *const graphfile_roles[] = {"input", "output", "scratch", "const"};
-const char *const graphfile_kinds[] = {"buffer", "local", "integer", "real",
-                                       "broken"};
+const char *const graphfile_kinds[] = {"buffer", "local", "integer",
+                                       "real",   "bytes", "broken"};
 const char *const graphfile_forms[] = {"conversion", "text", "bin"};
 const container_kind graphfile_kind = {.magic = "\211VPUGRF\n",
                                        .begin = "89 'VPUGRF' 0a",
@@ -62,13 +62,14 @@ static json_t *index_json(uint32_t i)
 static json_t *buffer_json(writer *w, const graph_buffer *b)
 {
     return json_pack(
-        "{s:s, s:s?, s:s, s:I, s:s, s:o, s:b, s:b, s:I, s:o}", "name", b->name,
-        "label", b->label, "role", graphfile_roles[b->role], "port",
+        "{s:s, s:s?, s:s, s:I, s:s, s:o, s:b, s:b, s:I, s:o, s:o}", "name",
+        b->name, "label", b->label, "role", graphfile_roles[b->role], "port",
         (json_int_t)b->port, "dtype", tensor_dtype_name(b->desc.dtype), "dims",
         numbers(b->desc.dims, b->desc.rank), "minor",
         b->desc.layout == TENSOR_CHANNEL_MINOR, "untyped", b->untyped, "bytes",
         (json_int_t)b->bytes, "section",
-        b->role == GRAPH_CONST ? section(w, b->init, b->bytes) : json_null());
+        b->init ? section(w, b->init, b->bytes) : json_null(), "place",
+        b->place ? json_integer((json_int_t)*b->place) : json_null());
 }
 
 /* The bits of a real number, so that every one of them comes back. */
@@ -80,7 +81,7 @@ static json_int_t bits_of(float f)
     return bits;
 }
 
-static json_t *arg_json(const graph_arg *x)
+static json_t *arg_json(writer *w, const graph_arg *x)
 {
     json_t *j = json_pack("{s:s, s:s, s:i}", "name", x->name, "kind",
                           graphfile_kinds[x->kind], "line", (int)x->line);
@@ -103,6 +104,9 @@ static json_t *arg_json(const graph_arg *x)
         break;
     case GRAPH_ARG_FLOAT:
         more = json_pack("{s:I}", "bits", bits_of(x->real));
+        break;
+    case GRAPH_ARG_BYTES:
+        more = json_pack("{s:o}", "section", section(w, x->value, x->bytes));
         break;
     case GRAPH_ARG_BROKEN:
         more = json_pack("{s:s}", "why", x->why);
@@ -142,26 +146,34 @@ static json_t *window_json(const graph_window *x)
                      (json_int_t)x->parts);
 }
 
+/* null: the launch of a layer, or of an operation. */
+static json_t *program_json(const graph_launch *l)
+{
+    return l->program ? json_pack("{s:o, s:I}", "offset", numbers(l->offset, 3),
+                                  "dims", (json_int_t)l->work_dim)
+                      : json_null();
+}
+
 static json_t *launch_json(writer *w, const graph_launch *l)
 {
     json_t *args = json_array();
 
     for (uint32_t i = 0; i < l->n_args; i++)
-        json_array_append_new(args, arg_json(&l->args[i]));
+        json_array_append_new(args, arg_json(w, &l->args[i]));
     if (json_array_size(args) != l->n_args) {
         json_decref(args);
         args = NULL; /* a name that is none: json_pack fails */
     }
     return json_pack(
         "{s:s, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:I, s:b, s:I, "
-        "s:s?, s:I}",
+        "s:s?, s:I, s:o}",
         "name", l->name, "layer", l->layer, "type", l->type, "entry", l->entry,
         "source", source_json(w, l), "args", args, "by_index", l->by_index,
         "global", numbers(l->global, 3), "local", numbers(l->local, 3),
         "window", window_json(&l->window), "max_shaves",
         (json_int_t)l->max_shaves, "tuned", l->tuned, "bound_shaves",
         (json_int_t)l->bound_shaves, "file", l->file, "line",
-        (json_int_t)l->line);
+        (json_int_t)l->line, "program", program_json(l));
 }
 
 static json_t *long_numbers(const uint64_t *list, uint32_t n)

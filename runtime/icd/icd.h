@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "runtime/icd/core.h"
+#include "runtime/icd/core/core.h"
 #include "runtime/icd/settings.h"
 
 /* Work-items of a group at most, a choice [U]; bytes that buffers are aligned
@@ -61,9 +61,9 @@ struct _cl_device_id {
     arena *arena;
     icd_settings settings;
     bool bad; /* VPU_CL is */
-    const icd_core *core;
-    icd_machine *machine; /* from the first context on */
-    uint64_t clock;       /* nanoseconds, the device's own */
+    const core_table *core;
+    core_machine *machine; /* from the first context on */
+    uint64_t clock;        /* nanoseconds, the device's own */
 };
 
 typedef void icd_notify(const char *, const void *, size_t, void *);
@@ -106,6 +106,12 @@ struct _cl_mem {
     size_t bytes, origin; /* in the parent */
     void *host;           /* CL_MEM_USE_HOST_PTR */
     uint32_t address;
+    /* Of buffers that are no parts, under checkers: a bit for each byte that
+     * somebody has written, the kernel that writes it, and whether a program
+     * was told that it reads others. With the device's lock. */
+    uint8_t *written;
+    char writer[64];
+    bool told;
     icd_map *maps;
     icd_destructor *destructors; /* the last one first */
 };
@@ -113,8 +119,8 @@ struct _cl_mem {
 struct _cl_program {
     ICD_HEAD;
     cl_context context;
-    char *source;   /* NULL: it was linked */
-    icd_unit *unit; /* NULL: not built, or in vain */
+    char *source;    /* NULL: it was linked */
+    core_unit *unit; /* NULL: not built, or in vain */
     cl_build_status status;
     cl_program_binary_type type; /* of unit; NONE without */
     char *options, *log;
@@ -211,12 +217,14 @@ const icd_settings *icd_setting(void);
 const mach_desc *icd_desc(void);
 /* What a program did: a context is made; a launch has ended (NULL: in vain). */
 void icd_record_context(void);
-void icd_record_launch(const icd_launch *l, const exec_result *r);
+void icd_record_launch(const core_launch *l, const exec_result *r);
+/* Checkers have found so many; lines: of JSON. */
+void icd_record_findings(uint32_t n, const char *lines);
 /* Text for a context's callback, else for standard error. */
 void icd_tell(cl_context c, const char *text);
 cl_int icd_device_open(void); /* CL_SUCCESS, or why not */
 /* The simulator; NULL: it cannot be loaded, err says why. */
-const icd_core *icd_core_load(vpu_error *err);
+const core_table *icd_core_load(vpu_error *err);
 
 /* --- commands ------------------------------------------------------------- */
 
@@ -261,7 +269,7 @@ struct icd_command {
             uint32_t *own; /* addresses of structures, n_own */
             const void **structures;
             uint32_t n_own;
-            icd_launch launch;
+            core_launch launch;
         } kernel;
         struct {
             void(CL_CALLBACK *call)(void *);
@@ -287,10 +295,21 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking);
 /* A user's event has its status, or a command is done. With icd_mutex. */
 void icd_event_set(cl_event e, cl_int status);
 
+/* What users want to know besides (watch.c); with the device's lock. False: no
+ * memory. */
+bool icd_watch_new_memory(cl_mem m);
+void icd_watch_written(cl_mem m, size_t offset, size_t bytes);
+void icd_watch_copied(cl_mem from, size_t from_offset, cl_mem to,
+                      size_t to_offset, size_t bytes);
+/* The program reads it. */
+void icd_watch_read(cl_mem m, size_t offset, size_t bytes);
+/* A kernel's command is about to run; its structures are placed. */
+void icd_watch_launch(icd_command *c);
+
 /* Has it kernels that can be made? */
 bool icd_program_runs(cl_program p);
 /* CMX of a group of l->local items with the local arrays that are set. */
-uint32_t icd_kernel_local_bytes(cl_kernel k, const icd_launch *l);
+uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l);
 /* Of a memory object's bytes on the device; with offset of a sub-buffer. */
 uint8_t *icd_memory_bytes(cl_mem m);
 /* Bytes over the device's memory, in its nanoseconds, at least one. */

@@ -6,7 +6,7 @@
 
 static cl_kernel make(cl_program program, const char *name, cl_int *error)
 {
-    const icd_core *core = icd_device.core;
+    const core_table *core = icd_device.core;
     const sim_kernel *sim = NULL;
     const char *const *names;
     uint32_t n, i = 0;
@@ -229,10 +229,10 @@ static size_t most_items(cl_kernel k)
     size_t n = ICD_GROUP;
 
     for (; n > 1; n /= 2) {
-        const icd_launch l = {.name = "",
-                              .kernel = k->sim,
-                              .values = NULL,
-                              .local = {(uint32_t)n, 1, 1}};
+        const core_launch l = {.name = "",
+                               .kernel = k->sim,
+                               .values = NULL,
+                               .local = {(uint32_t)n, 1, 1}};
 
         if (icd_kernel_local_bytes(k, &l) <= icd_desc()->ocl_local_budget)
             break;
@@ -240,10 +240,10 @@ static size_t most_items(cl_kernel k)
     return n;
 }
 
-uint32_t icd_kernel_local_bytes(cl_kernel k, const icd_launch *l)
+uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l)
 {
     exec_value *values = calloc(k->sim->n_args + 1, sizeof *values);
-    icd_launch with = *l;
+    core_launch with = *l;
     uint32_t n = 0;
 
     if (!values)

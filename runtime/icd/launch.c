@@ -38,14 +38,14 @@ static cl_int check_sizes(cl_uint dims, const size_t *offset,
     return items > ICD_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-static bool fits(cl_kernel k, const icd_launch *l)
+static bool fits(cl_kernel k, const core_launch *l)
 {
     return icd_kernel_local_bytes(k, l) <= icd_desc()->ocl_local_budget;
 }
 
 /* Where the host leaves it to us: a divisor of dimension 0, a multiple of the
  * vectorizer's factor if there is one, so small that all SHAVEs have groups. */
-static void choose_local(cl_kernel k, const size_t *global, icd_launch *l)
+static void choose_local(cl_kernel k, const size_t *global, core_launch *l)
 {
     const sim_variant *v = &k->sim->variants[SIM_VECTORIZED];
     uint32_t factor = v->present ? v->factor : 1;
@@ -67,7 +67,7 @@ static void choose_local(cl_kernel k, const size_t *global, icd_launch *l)
 
 static cl_int take_sizes(cl_kernel k, cl_uint dims, const size_t *offset,
                          const size_t *global, const size_t *local,
-                         icd_launch *l)
+                         core_launch *l)
 {
     const uint32_t *reqd = k->sim->reqd_local;
     cl_int rc = check_sizes(dims, offset, global, local);
@@ -131,6 +131,8 @@ static cl_int run_kernel(icd_command *c, uint64_t *ns)
 
     pthread_mutex_lock(&icd_device.lock);
     st = place_structures(c, &err);
+    if (!st)
+        icd_watch_launch(c);
     if (!st)
         st = icd_device.core->run(icd_device.machine, &c->data.kernel.launch,
                                   &result, &err);
@@ -212,7 +214,7 @@ static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
                              const icd_waiting *w)
 {
     icd_command *c;
-    icd_launch *l;
+    core_launch *l;
     cl_int rc = icd_command_new(q, w, type, &c);
 
     if (rc)
@@ -224,13 +226,14 @@ static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
          : k->program->context != q->context ? CL_INVALID_CONTEXT
                                              : take_arguments(k, c);
     if (!rc) {
-        *l = (icd_launch){.name = k->sim->name,
-                          .kernel = k->sim,
-                          .values = c->data.kernel.values,
-                          .n_shaves = icd_setting()->shaves,
-                          .max_cycles = icd_setting()->max_cycles,
-                          .timeout_s = icd_setting()->timeout_s,
-                          .print = print};
+        *l = (core_launch){.name = k->sim->name,
+                           .unit = k->program->unit,
+                           .kernel = k->sim,
+                           .values = c->data.kernel.values,
+                           .n_shaves = icd_setting()->shaves,
+                           .max_cycles = icd_setting()->max_cycles,
+                           .timeout_s = icd_setting()->timeout_s,
+                           .print = print};
         rc = take_sizes(k, dims, offset, global, local, l);
     }
     if (!rc)

@@ -26,10 +26,10 @@ static void *open_library(void)
     return lib ? lib : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
-const icd_core *icd_core_load(vpu_error *err)
+const core_table *icd_core_load(vpu_error *err)
 {
     void *lib = open_library();
-    const icd_core *core = lib ? dlsym(lib, "vpusim_icd_core") : NULL;
+    const core_table *core = lib ? dlsym(lib, "vpusim_icd_core") : NULL;
 
     if (!core) {
         err_set(err, VPU_ERR_IO, "%s; expected " LIBRARY " beside the driver",

@@ -1,4 +1,5 @@
 /* Buffers in the device's memory, and parts of them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,14 +40,18 @@ uint64_t icd_memory_ns(size_t bytes)
     return ns < 1 ? 1 : (uint64_t)ns;
 }
 
+/* Named by number: OpenCL has no names for them. */
 static cl_int place(cl_mem m)
 {
+    static unsigned number; /* with the device's lock */
+    char name[32];
     vpu_error err;
     vpu_status st;
 
     pthread_mutex_lock(&icd_device.lock);
-    st = icd_device.core->alloc(icd_device.machine, "buffer", m->bytes,
-                                ICD_ALIGN, &m->address, &err);
+    snprintf(name, sizeof name, "buffer %u", ++number);
+    st = icd_device.core->alloc(icd_device.machine, name, m->bytes, ICD_ALIGN,
+                                &m->address, &err);
     pthread_mutex_unlock(&icd_device.lock);
     if (st)
         icd_tell(m->context, err.msg);
@@ -80,13 +85,14 @@ cl_mem icd_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes,
         m->flags = flags & access_flags ? flags : flags | CL_MEM_READ_WRITE;
         m->bytes = bytes;
         m->host = flags & CL_MEM_USE_HOST_PTR ? host : NULL;
-        rc = place(m);
+        rc = icd_watch_new_memory(m) ? place(m) : CL_OUT_OF_HOST_MEMORY;
         if (rc) {
             m->bytes = 0; /* nothing to give back */
             icd_release(m, ICD_MEMORY, 0);
             m = NULL;
         } else if (host) {
             memcpy(icd_memory_bytes(m), host, bytes);
+            icd_watch_written(m, 0, bytes);
         }
     }
     icd_say(error, rc);
@@ -181,6 +187,7 @@ void icd_memory_end(cl_mem m)
         icd_device.core->give_back(icd_device.machine, m->address);
         pthread_mutex_unlock(&icd_device.lock);
     }
+    free(m->written);
     icd_drop(m->parent);
     icd_drop(m->context);
 }

@@ -225,9 +225,9 @@ void icd_program_end(cl_program p)
 /* --- building ------------------------------------------------------------- */
 
 /* All of its kernels, so that what fails fails here. */
-static vpu_status make_kernels(icd_unit *u, str *log)
+static vpu_status make_kernels(core_unit *u, str *log)
 {
-    const icd_core *core = icd_device.core;
+    const core_table *core = icd_device.core;
     uint32_t n;
     const char *const *names = core->names(u, &n);
     vpu_status st = VPU_OK;
@@ -244,7 +244,7 @@ static vpu_status make_kernels(icd_unit *u, str *log)
 }
 
 /* What came of it. */
-static void settle(cl_program p, vpu_status st, icd_unit *u,
+static void settle(cl_program p, vpu_status st, core_unit *u,
                    cl_program_binary_type type, const char *options, str *log)
 {
     free(p->options);
@@ -289,14 +289,14 @@ static const translation compiling = {CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
 static cl_int translate(cl_program p, const char *options, const header_list *h,
                         const translation *t, arena *a)
 {
-    const icd_core *core = icd_device.core;
+    const core_table *core = icd_device.core;
     const char **words, **texts = arena_array(a, const char *, h->n + 1);
-    icd_source source = {.text = p->source,
-                         .names = h->names,
-                         .headers = texts,
-                         .n_headers = h->n};
+    core_source source = {.text = p->source,
+                          .names = h->names,
+                          .headers = texts,
+                          .n_headers = h->n};
     str log = {0};
-    icd_unit *u = NULL;
+    core_unit *u = NULL;
     vpu_error err;
     vpu_status st;
 
@@ -424,8 +424,8 @@ static cl_int check_parts(cl_uint n, const cl_program *programs)
 static cl_int link_into(cl_program p, cl_uint n, const cl_program *programs,
                         const char *options, bool library, arena *a)
 {
-    const icd_core *core = icd_device.core;
-    icd_unit **parts = arena_array(a, icd_unit *, n), *u = NULL;
+    const core_table *core = icd_device.core;
+    core_unit **parts = arena_array(a, core_unit *, n), *u = NULL;
     str log = {0};
     vpu_error err;
     vpu_status st;

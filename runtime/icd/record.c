@@ -7,14 +7,30 @@
 
 #include "runtime/icd/icd.h"
 
+typedef struct {
+    FILE *file; /* NULL = not open, or in vain */
+    bool tried;
+} output;
+
 /* With icd_mutex. */
 static struct {
-    uint64_t contexts, launches, failed, cycles;
+    uint64_t contexts, launches, failed, cycles, findings;
     bool ending; /* the end of the program is waited for */
     pid_t pid;
-    FILE *lines; /* settings.launches, open; NULL = not, or in vain */
-    bool tried;
+    output lines, found; /* settings.launches, settings.findings */
 } record;
+
+/* NULL: it is not wanted, or cannot be written. */
+static FILE *open_once(output *o, const char *path)
+{
+    if (!path || o->tried)
+        return o->file;
+    o->tried = true;
+    o->file = fopen(path, "we");
+    if (!o->file)
+        fprintf(stderr, "vpusim: %s: cannot be written\n", path);
+    return o->file;
+}
 
 /* At the program's end, of the process that made the context, not of its
  * children. */
@@ -25,8 +41,9 @@ static void prove(void)
 
     if (!f)
         return;
-    fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-            record.contexts, record.launches, record.failed, record.cycles);
+    fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            record.contexts, record.launches, record.failed, record.cycles,
+            record.findings);
     fclose(f);
 }
 
@@ -42,17 +59,18 @@ void icd_record_context(void)
     pthread_mutex_unlock(&icd_mutex);
 }
 
-static FILE *open_lines(void)
+void icd_record_findings(uint32_t n, const char *lines)
 {
-    const char *path = icd_setting()->launches;
+    FILE *f;
 
-    if (!path || record.tried)
-        return record.lines;
-    record.tried = true;
-    record.lines = fopen(path, "we");
-    if (!record.lines)
-        fprintf(stderr, "vpusim: %s: cannot be written\n", path);
-    return record.lines;
+    pthread_mutex_lock(&icd_mutex);
+    record.findings += n;
+    f = open_once(&record.found, icd_setting()->findings);
+    if (f) {
+        fputs(lines, f);
+        fflush(f);
+    }
+    pthread_mutex_unlock(&icd_mutex);
 }
 
 static void put_sizes(FILE *f, const char *name, const uint32_t n[3],
@@ -62,7 +80,7 @@ static void put_sizes(FILE *f, const char *name, const uint32_t n[3],
             n[1] * (times ? times[1] : 1), n[2] * (times ? times[2] : 1));
 }
 
-static void put_line(FILE *f, const icd_launch *l, const exec_result *r,
+static void put_line(FILE *f, const core_launch *l, const exec_result *r,
                      uint64_t start_ns)
 {
     const mach_profile *p = &r->profile;
@@ -91,7 +109,7 @@ static void put_line(FILE *f, const icd_launch *l, const exec_result *r,
     fprintf(f, "}}\n");
 }
 
-void icd_record_launch(const icd_launch *l, const exec_result *r)
+void icd_record_launch(const core_launch *l, const exec_result *r)
 {
     FILE *f;
 
@@ -99,7 +117,7 @@ void icd_record_launch(const icd_launch *l, const exec_result *r)
     record.launches++;
     record.failed += !r;
     record.cycles += r ? r->profile.cycles : 0;
-    f = r ? open_lines() : NULL;
+    f = r ? open_once(&record.lines, icd_setting()->launches) : NULL;
     if (f) {
         put_line(f, l, r, icd_device.clock);
         fflush(f);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "sim/check/check.h"
 
 enum { DEVICE_SECONDS = 10 };
 
@@ -75,9 +76,10 @@ static vpu_status split(const char *text, arena *a, given *g, vpu_error *err)
                            "are",
                            word);
         if (!value)
-            value = icd_next_word(&rest);
+            value = *rows[row].value == '[' ? "" : icd_next_word(&rest);
         v = (values *)((char *)g + rows[row].at);
-        if (!value || !*value || v->n == ICD_MOST_SETTINGS)
+        if (!value || (!*value && *rows[row].value != '[') ||
+            v->n == ICD_MOST_SETTINGS)
             return err_set(err, VPU_ERR_INVALID, "--%s needs a value: %s",
                            rows[row].name, rows[row].value);
         v->list[v->n++] = value;
@@ -152,7 +154,16 @@ vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
         st = take_limits(&g, out, err);
     if (!st)
         st = take_type(&g, out, err);
+    out->check = last(&g.check);
+    if (!st && out->check)
+        st = check_set_parse(*out->check ? out->check : "default",
+                             &(check_set){0}, err);
+    out->suppress = last(&g.suppress);
+    out->dump = last(&g.dump);
+    out->kernels = arena_memdup(a, g.kernel.list, sizeof g.kernel.list);
+    out->n_kernels = g.kernel.n;
     out->launches = last(&g.launches);
+    out->findings = last(&g.findings);
     out->proof = last(&g.proof);
     return st;
 }

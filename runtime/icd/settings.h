@@ -12,10 +12,15 @@ enum { ICD_MOST_SETTINGS = 64 };
 typedef struct {
     mach_desc desc; /* with all that is said of it */
     uint32_t shaves;
-    int as;                       /* which word of the row: 0, 1, 2 */
-    uint64_t max_cycles;          /* 0 = none */
-    double timeout_s;             /* 0 = none */
-    const char *launches, *proof; /* NULL = none */
+    int as;               /* which word of the row: 0, 1, 2 */
+    uint64_t max_cycles;  /* 0 = none */
+    double timeout_s;     /* 0 = none */
+    const char *check;    /* which checkers; "" = the default; NULL = none */
+    const char *suppress; /* NULL = none */
+    const char *dump;     /* a folder; NULL = none */
+    const char *const *kernels; /* that check and dump are for; none = all */
+    uint32_t n_kernels;
+    const char *launches, *findings, *proof; /* files; NULL = none */
 } icd_settings;
 
 /* The next word, without its quotes; NULL: no more. Changes the text. */

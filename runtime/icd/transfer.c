@@ -35,6 +35,43 @@ static size_t at(const size_t origin[3], const size_t pitch[2])
     return origin[2] * pitch[1] + origin[1] * pitch[0] + origin[0];
 }
 
+static void watch_row(const icd_copy *j, size_t y, size_t z)
+{
+    size_t from =
+        at(j->origin[0], j->pitch[0]) + z * j->pitch[0][1] + y * j->pitch[0][0];
+    size_t to =
+        at(j->origin[1], j->pitch[1]) + z * j->pitch[1][1] + y * j->pitch[1][0];
+
+    if (!j->to)
+        icd_watch_read(j->from, from, j->region[0]);
+    else if (!j->from)
+        icd_watch_written(j->to, to, j->region[0]);
+    else
+        icd_watch_copied(j->from, from, j->to, to, j->region[0]);
+}
+
+static void watch_copy(const icd_copy *j)
+{
+    if (!icd_setting()->check)
+        return;
+    pthread_mutex_lock(&icd_device.lock);
+    for (size_t z = 0; z < j->region[2]; z++)
+        for (size_t y = 0; y < j->region[1]; y++)
+            watch_row(j, y, z);
+    pthread_mutex_unlock(&icd_device.lock);
+}
+
+/* Beside what the device's lock guards. */
+static void watch_piece(void (*tell)(cl_mem m, size_t offset, size_t bytes),
+                        cl_mem m, size_t offset, size_t bytes)
+{
+    if (!icd_setting()->check)
+        return;
+    pthread_mutex_lock(&icd_device.lock);
+    tell(m, offset, bytes);
+    pthread_mutex_unlock(&icd_device.lock);
+}
+
 static cl_int run_copy(icd_command *c, uint64_t *ns)
 {
     const icd_copy *j = &c->data.copy;
@@ -48,6 +85,7 @@ static cl_int run_copy(icd_command *c, uint64_t *ns)
         for (size_t y = 0; y < r[1]; y++)
             memmove(to + z * j->pitch[1][1] + y * j->pitch[1][0],
                     from + z * j->pitch[0][1] + y * j->pitch[0][0], r[0]);
+    watch_copy(j);
     *ns = icd_memory_ns(r[0] * r[1] * r[2]);
     return CL_COMPLETE;
 }
@@ -278,6 +316,8 @@ static cl_int run_fill(icd_command *c, uint64_t *ns)
 
     for (size_t i = 0; i < c->data.fill.bytes; i += c->data.fill.n)
         memcpy(to + i, c->data.fill.pattern, c->data.fill.n);
+    watch_piece(icd_watch_written, c->data.fill.to, c->data.fill.offset,
+                c->data.fill.bytes);
     *ns = icd_memory_ns(c->data.fill.bytes);
     return CL_COMPLETE;
 }
@@ -321,6 +361,8 @@ static cl_int run_map(icd_command *c, uint64_t *ns)
 {
     cl_mem m = c->data.map.memory;
 
+    if (c->data.map.flags == CL_MAP_READ) /* others may be about to write it */
+        watch_piece(icd_watch_read, m, c->data.map.offset, c->data.map.bytes);
     if (m->host && !(c->data.map.flags & CL_MAP_WRITE_INVALIDATE_REGION))
         memcpy(c->data.map.at, icd_memory_bytes(m) + c->data.map.offset,
                c->data.map.bytes);
@@ -333,6 +375,9 @@ static cl_int run_unmap(icd_command *c, uint64_t *ns)
     cl_mem m = c->data.map.memory;
     const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
+    if (c->data.map.flags & writes)
+        watch_piece(icd_watch_written, m, c->data.map.offset,
+                    c->data.map.bytes);
     if (m->host && c->data.map.flags & writes)
         memcpy(icd_memory_bytes(m) + c->data.map.offset, c->data.map.at,
                c->data.map.bytes);

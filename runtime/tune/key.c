@@ -75,6 +75,11 @@ static void add_argument(const graph *g, const graph_arg *x, bool by_index,
         memcpy(&bits, &x->real, sizeof bits);
         str_printf(text, "float %08" PRIx32, bits);
         break;
+    case GRAPH_ARG_BYTES:
+        str_puts(text, "bytes ");
+        for (uint32_t i = 0; i < x->bytes; i++)
+            str_printf(text, "%02x", ((const uint8_t *)x->value)[i]);
+        break;
     default:
         str_puts(text, "nothing");
     }

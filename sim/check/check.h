@@ -120,6 +120,10 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
  * some launch did not run. */
 void check_written(check_session *s, uint32_t number, uint32_t element_bytes);
 
+/* Sets the bit of each byte of buffer `number` that somebody wrote, the lowest
+ * of eight first. Before check_end. */
+void check_written_bits(const check_session *s, uint32_t number, uint8_t *bits);
+
 /* Did all launches run? Sizes the device refuses are findings instead. */
 bool check_ran_all(const check_session *s);
 /* Did launch `number` read bytes or variables nobody wrote? Then whether that

@@ -115,7 +115,7 @@ struct check_session {
     const exec_launch *launch;
     const sim_sites *sites;
     uint32_t number;
-    uint64_t limits[64];
+    uint64_t limits[SIM_MAX_ARGS];
     bool every_access; /* nothing is settled inline */
     uint32_t item_bits, tag_shift, max_tag;
     uint8_t *through; /* restrict: argument a byte was first used through, by

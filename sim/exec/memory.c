@@ -10,7 +10,12 @@
 
 /* Host pages: the mapping is done in units of the largest in common use so that
  * layouts, and with them cache behaviour, do not depend on the host. */
-enum { PAGE = MACH_PAGE_SIZE, ALIGN = 64, FILL = 0xa5, FRONT_FILL = 0xff };
+enum {
+    PAGE = MACH_PAGE_SIZE,
+    ALIGN = MEMORY_ALIGN,
+    FILL = 0xa5,
+    FRONT_FILL = 0xff
+};
 
 enum { GUARD_ROOM = 2 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD };
 
@@ -322,10 +327,24 @@ static uint64_t page_of(const memory_buffer *b)
     return b->address / PAGE * PAGE;
 }
 
-vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
-                                uint32_t align, uint32_t *address,
-                                vpu_error *err)
+/* As first_hole, where the place is given. False: it is none. */
+static bool given_hole(const memory *m, uint64_t at, uint64_t bytes,
+                       size_t *before)
 {
+    size_t i = 0;
+
+    while (i < m->packed.n && m->packed.list[i].end <= at)
+        i++;
+    *before = i;
+    return at % ALIGN == 0 && at >= m->ddr_base &&
+           (i == m->packed.n || at + bytes <= m->packed.list[i].begin);
+}
+
+vpu_status memory_alloc_at(memory *m, const memory_wanted *w, uint32_t *address,
+                           vpu_error *err)
+{
+    const char *name = w->name;
+    const uint64_t bytes = w->bytes;
     uint64_t whole = up(bytes), at, packed;
     uint64_t lines = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     size_t before, packed_before;
@@ -337,7 +356,15 @@ vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
     if (bytes > m->ddr_bytes || m->used > m->ddr_bytes - bytes)
         return too_much(m, name, bytes, err);
     at = first_hole(&m->pages, m->ddr_base, whole, PAGE, &before);
-    packed = first_hole(&m->packed, m->ddr_base, lines, 0, &packed_before);
+    if (!w->place)
+        packed = first_hole(&m->packed, m->ddr_base, lines, 0, &packed_before);
+    else if (given_hole(m, packed = *w->place, lines, &packed_before))
+        m->packed.full = 0;
+    else
+        return err_set(err, VPU_ERR_INVALID,
+                       "buffer '%s' cannot be at 0x%llx: expected a multiple "
+                       "of %d in the DDR where no other buffer is",
+                       name, (unsigned long long)packed, ALIGN);
     if (at + whole + PAGE > WINDOW || packed + lines > WINDOW)
         return err_set(err, VPU_ERR_LIMIT,
                        "%zu buffers leave no address space for '%s'", m->n,
@@ -350,7 +377,7 @@ vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
         free(own);
         return st;
     }
-    *address = (uint32_t)(at + (whole - bytes) / align * align);
+    *address = (uint32_t)(at + (whole - bytes) / w->align * w->align);
     memset(m->window + at, FILL, *address - at);
     m->buffers[m->n++] = (memory_buffer){own, *address, bytes, packed};
     take_span(&m->pages, before, (span){at, at + whole});
@@ -358,6 +385,14 @@ vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
     place(m, at, whole, (uint32_t)packed - *address);
     m->used += bytes;
     return VPU_OK;
+}
+
+vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
+                                uint32_t align, uint32_t *address,
+                                vpu_error *err)
+{
+    return memory_alloc_at(m, &(memory_wanted){name, bytes, align, NULL},
+                           address, err);
 }
 
 vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
@@ -497,23 +532,52 @@ void memory_describe(const memory *m, uint32_t address, str *out)
         str_printf(out, "%s + %u", b->name, address - b->address);
 }
 
+/* The first byte that is not `fill`; n: all are. */
+static uint64_t first_other(const uint8_t *p, uint64_t n, uint8_t fill)
+{
+    uint64_t i = 0;
+
+    if (!n || (*p == fill && !memcmp(p, p + 1, n - 1)))
+        return n;
+    while (p[i] == fill)
+        i++;
+    return i;
+}
+
+/* On both sides of it, on its pages. */
+static bool intact(const memory *m, const memory_buffer *b, uint32_t *address)
+{
+    uint32_t page = b->address / PAGE * PAGE;
+    uint64_t end = b->address + b->bytes, n = b->address - page, i;
+
+    i = first_other(m->window + page, n, FILL);
+    *address = page + (uint32_t)i;
+    if (i < n)
+        return false;
+    n = up(end) - end;
+    i = first_other(m->window + end, n, 0);
+    *address = (uint32_t)(end + i);
+    return i == n;
+}
+
 const memory_buffer *memory_check(const memory *m, uint32_t *address)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (!intact(m, &m->buffers[i], address))
+            return &m->buffers[i];
+    return NULL;
+}
+
+void memory_mend(memory *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         const memory_buffer *b = &m->buffers[i];
-        uint32_t page = b->address / PAGE * PAGE;
+        uint32_t page = b->address / PAGE * PAGE, at;
         uint64_t end = b->address + b->bytes;
 
-        for (uint32_t at = page; at < b->address; at++)
-            if (m->window[at] != FILL) {
-                *address = at;
-                return b;
-            }
-        for (uint64_t at = end; at < up(end); at++)
-            if (m->window[at]) {
-                *address = (uint32_t)at;
-                return b;
-            }
+        if (intact(m, b, &at))
+            continue;
+        memset(m->window + page, FILL, b->address - page);
+        memset(m->window + end, 0, up(end) - end);
     }
-    return NULL;
 }

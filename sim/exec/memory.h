@@ -37,6 +37,8 @@ typedef struct {
 
 typedef struct memory memory;
 
+enum { MEMORY_ALIGN = 64 };
+
 /* VPU_ERR_NOMEM: the window cannot be reserved. */
 vpu_status memory_create(const mach_desc *desc, memory **out, vpu_error *err);
 /* The same for a debugger: device address = host address where the host has
@@ -57,6 +59,18 @@ vpu_status memory_alloc(memory *m, const char *name, uint64_t bytes,
 vpu_status memory_alloc_aligned(memory *m, const char *name, uint64_t bytes,
                                 uint32_t align, uint32_t *address,
                                 vpu_error *err);
+/* What a buffer is to be. */
+typedef struct {
+    const char *name; /* copied */
+    uint64_t bytes;
+    uint32_t align;        /* a power of two from 64 to MACH_PAGE_SIZE */
+    const uint64_t *place; /* where on the device, a multiple of 64; NULL: the
+                              first place with room */
+} memory_wanted;
+
+/* VPU_ERR_INVALID, too: another buffer is at that place, or it is none. */
+vpu_status memory_alloc_at(memory *m, const memory_wanted *w, uint32_t *address,
+                           vpu_error *err);
 /* In the order they were allocated. */
 size_t memory_count(const memory *m);
 const memory_buffer *memory_buffer_at(const memory *m, size_t i);
@@ -81,5 +95,7 @@ bool memory_readable(const memory *m, uint32_t address, uint64_t bytes);
 void memory_describe(const memory *m, uint32_t address, str *out);
 /* The buffer whose surroundings were written to, NULL when all are intact. */
 const memory_buffer *memory_check(const memory *m, uint32_t *address);
+/* What stands around the buffers is again what memory_check expects. */
+void memory_mend(memory *m);
 
 #endif

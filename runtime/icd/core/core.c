@@ -1,0 +1,414 @@
+/* The driver's table of the simulator. */
+#include "runtime/icd/core/core_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/oom.h"
+#include "base/temp.h"
+#include "runtime/backend/locate.h"
+
+/* --- the device ----------------------------------------------------------- */
+
+static void machine_close(core_machine *m)
+{
+    if (!m)
+        return;
+    while (m->told) {
+        core_told *x = m->told;
+
+        m->told = x->next;
+        free(x);
+    }
+    exec_threads_destroy(m->threads);
+    exec_scratch_free(&m->scratch);
+    memory_destroy(m->mem);
+    arena_destroy(m->arena);
+}
+
+typedef struct {
+    const mach_desc *desc;
+    core_machine *made;
+} opening;
+
+static vpu_status open_machine(void *user, vpu_error *err)
+{
+    opening *o = user;
+    arena *a = arena_create(0);
+    core_machine *m = arena_new(a, core_machine);
+    vpu_status st;
+
+    m->arena = a;
+    m->desc = *o->desc;
+    st = memory_create(&m->desc, &m->mem, err);
+    if (!st)
+        m->threads = exec_threads_create();
+    if (st)
+        arena_destroy(a);
+    else
+        o->made = m;
+    return st;
+}
+
+static vpu_status machine_open(const mach_desc *desc, core_machine **out,
+                               vpu_error *err)
+{
+    opening o = {.desc = desc};
+    vpu_status st = oom_guard(open_machine, &o, err);
+
+    *out = o.made;
+    return st;
+}
+
+static uint8_t *window(const core_machine *m)
+{
+    return memory_window(m->mem);
+}
+
+typedef struct {
+    core_machine *m;
+    const char *name;
+    uint64_t bytes;
+    uint32_t align, *address;
+} allocation;
+
+static vpu_status allocate(void *user, vpu_error *err)
+{
+    const allocation *x = user;
+
+    return memory_alloc_aligned(x->m->mem, x->name, x->bytes, x->align,
+                                x->address, err);
+}
+
+static vpu_status machine_alloc(core_machine *m, const char *name,
+                                uint64_t bytes, uint32_t align,
+                                uint32_t *address, vpu_error *err)
+{
+    return oom_guard(allocate, &(allocation){m, name, bytes, align, address},
+                     err);
+}
+
+static void give_back(core_machine *m, uint32_t address)
+{
+    memory_free(m->mem, address);
+}
+
+/* --- programs ------------------------------------------------------------- */
+
+static void unit_release(core_unit *u)
+{
+    if (!u)
+        return;
+    for (core_made *k = u->kernels; k; k = k->next)
+        kernel_release(k->kernel);
+    arena_destroy(u->arena);
+}
+
+static kernel_compile_config config_of(const core_unit *u, const log_sink *log)
+{
+    return (kernel_compile_config){.user = {.options = u->source.options,
+                                            .n_options = u->source.n_options,
+                                            .structures = true},
+                                   .hooks = &exec_hooks,
+                                   .log = log};
+}
+
+typedef struct {
+    const core_source *source;
+    str *log;
+    core_unit *made;
+    char *folder; /* of the headers; NULL = none */
+} building;
+
+static void keep_line(void *user, log_level level, const char *text)
+{
+    str *log = user;
+
+    (void)level;
+    str_printf(log, "%s\n", text);
+}
+
+/* Names with folders in them are beside one another, too; what leads out of the
+ * folder is no name of a header. */
+static vpu_status put_header(const core_source *s, uint32_t i, char *folder,
+                             arena *a, vpu_error *err)
+{
+    const char *path = file_join(a, folder, s->names[i]);
+    vpu_status st;
+
+    if (*s->names[i] == '/' || strstr(s->names[i], ".."))
+        return err_set(err, VPU_ERR_INVALID,
+                       "'%s' is no name of a header: expected one below the "
+                       "program's",
+                       s->names[i]);
+    st = file_mkdirs(file_dirname(a, path), err);
+    return st ? st
+              : file_write(path, s->headers[i], strlen(s->headers[i]), err);
+}
+
+vpu_status core_put_headers(core_source *s, arena *a, char **folder,
+                            vpu_error *err)
+{
+    const char **more;
+    vpu_status st;
+
+    *folder = NULL;
+    if (!s->n_headers)
+        return VPU_OK;
+    st = temp_dir(a, "vpu-cl-", folder, err);
+    for (uint32_t i = 0; i < s->n_headers && !st; i++)
+        st = put_header(s, i, *folder, a, err);
+    if (st)
+        return st;
+    more = arena_array(a, const char *, s->n_options + 1);
+    memcpy(more, s->options, s->n_options * sizeof *more);
+    more[s->n_options++] = arena_printf(a, "-I%s", *folder);
+    s->options = more;
+    return VPU_OK;
+}
+
+static core_unit *unit_new(void)
+{
+    arena *a = arena_create(0);
+    core_unit *u = arena_new(a, core_unit);
+
+    u->arena = a;
+    return u;
+}
+
+static const char *const *copy_texts(arena *a, const char *const *list,
+                                     uint32_t n)
+{
+    const char **out = arena_array(a, const char *, n + 1);
+
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = arena_strdup(a, list[i]);
+    return out;
+}
+
+/* With the extension's macro, as of any extension. */
+static void keep_source(core_unit *u, const core_source *s)
+{
+    arena *a = u->arena;
+    const char **options = arena_array(a, const char *, s->n_options + 1);
+
+    for (uint32_t i = 0; i < s->n_options; i++)
+        options[i] = arena_strdup(a, s->options[i]);
+    options[s->n_options] = "-Dcl_vpusim_shave=1";
+    u->source =
+        (core_source){.text = arena_strdup(a, s->text),
+                      .options = options,
+                      .n_options = s->n_options + 1,
+                      .names = copy_texts(a, s->names, s->n_headers),
+                      .headers = copy_texts(a, s->headers, s->n_headers),
+                      .n_headers = s->n_headers};
+}
+
+static vpu_status compile_unit(void *user, vpu_error *err)
+{
+    building *b = user;
+    core_unit *u = b->made = unit_new();
+    arena *a = u->arena;
+    const log_sink log = {.line = keep_line, .user = b->log};
+    kernel_compile_config cfg;
+    core_source with;
+    vpu_status st;
+
+    keep_source(u, b->source);
+    with = u->source;
+    cfg = config_of(u, &log);
+    st = core_put_headers(&with, a, &b->folder, err);
+    cfg.user.options = with.options;
+    cfg.user.n_options = with.n_options;
+    if (!st)
+        st = kernel_unit_of_text(
+            &(const kernel_source){.path = CORE_TEXT_NAME, .text = with.text},
+            &cfg, a, &u->unit, err);
+    return st ? st : kernel_unit_names(u->unit, a, &u->names, &u->n_names, err);
+}
+
+static vpu_status compile(const core_source *source, str *log, core_unit **out,
+                          vpu_error *err)
+{
+    building b = {.source = source, .log = log};
+    vpu_status st = oom_guard(compile_unit, &b, err);
+
+    if (b.folder)
+        temp_dir_remove(b.folder);
+    if (st)
+        unit_release(b.made);
+    *out = st ? NULL : b.made;
+    return st;
+}
+
+typedef struct {
+    core_unit *const *parts;
+    uint32_t n;
+    core_unit *made;
+} linking;
+
+static vpu_status link_units(void *user, vpu_error *err)
+{
+    linking *l = user;
+    core_unit *u = l->made = unit_new();
+    const kernel_unit **parts =
+        arena_array(u->arena, const kernel_unit *, l->n + 1);
+    vpu_status st;
+
+    for (uint32_t i = 0; i < l->n; i++)
+        parts[i] = l->parts[i]->unit;
+    st = kernel_unit_link(parts, l->n, u->arena, &u->unit, err);
+    return st ? st
+              : kernel_unit_names(u->unit, u->arena, &u->names, &u->n_names,
+                                  err);
+}
+
+static vpu_status link_all(core_unit *const *parts, uint32_t n, core_unit **out,
+                           vpu_error *err)
+{
+    linking l = {parts, n, NULL};
+    vpu_status st = oom_guard(link_units, &l, err);
+
+    if (st)
+        unit_release(l.made);
+    *out = st ? NULL : l.made;
+    return st;
+}
+
+static const char *const *unit_names(const core_unit *u, uint32_t *n)
+{
+    *n = u->n_names;
+    return u->names;
+}
+
+typedef struct {
+    core_unit *u;
+    const char *name;
+    sim_kernel *made;
+} naming;
+
+static vpu_status make_kernel(void *user, vpu_error *err)
+{
+    naming *x = user;
+    const kernel_compile_config cfg = config_of(x->u, NULL);
+    core_made *entry = arena_new(x->u->arena, core_made);
+    vpu_status st =
+        kernel_of_unit(x->u->unit, x->name, &cfg, x->u->arena, &x->made, err);
+
+    if (st)
+        return st;
+    *entry = (core_made){.next = x->u->kernels, .kernel = x->made};
+    x->u->kernels = entry;
+    return VPU_OK;
+}
+
+static vpu_status unit_kernel(core_unit *u, const char *name,
+                              const sim_kernel **out, vpu_error *err)
+{
+    naming x = {.u = u, .name = name};
+    vpu_status st = VPU_OK;
+
+    *out = NULL;
+    for (const core_made *k = u->kernels; k && !*out; k = k->next)
+        if (!strcmp(k->kernel->name, name))
+            *out = k->kernel;
+    if (*out)
+        return VPU_OK;
+    st = oom_guard(make_kernel, &x, err);
+    *out = st ? NULL : x.made;
+    return st;
+}
+
+/* --- launches ------------------------------------------------------------- */
+
+exec_launch core_launch_of(const core_launch *l)
+{
+    exec_launch x = {.name = l->name,
+                     .kernel = l->kernel,
+                     .values = l->values,
+                     .work_dim = l->work_dim,
+                     .how = {.n_shaves = l->n_shaves,
+                             .max_cycles = l->max_cycles,
+                             .timeout_s = l->timeout_s},
+                     .print = l->print,
+                     .print_user = l->print_user};
+
+    memcpy(x.groups, l->groups, sizeof x.groups);
+    memcpy(x.local, l->local, sizeof x.local);
+    memcpy(x.offset, l->offset, sizeof x.offset);
+    return x;
+}
+
+static uint32_t local_bytes(const core_launch *l, const mach_desc *desc,
+                            str *list)
+{
+    const exec_launch x = core_launch_of(l);
+
+    return exec_local_bytes(&x, exec_pick_variant(l->kernel, l->local),
+                            desc->ocl_local_budget, list);
+}
+
+typedef struct {
+    core_machine *m;
+    exec_launch x;
+    core_unit *unit;
+    exec_result *out;
+} running;
+
+/* The launch's kernel once more, as code that notes lines. */
+static vpu_status track(void *user, sim_kernel **out)
+{
+    const running *r = user;
+    kernel_compile_config cfg = config_of(r->unit, NULL);
+
+    cfg.track_lines = true;
+    return kernel_of_unit(r->unit->unit, r->x.kernel->name, &cfg,
+                          r->unit->arena, out, NULL);
+}
+
+static vpu_status run_launch(void *user, vpu_error *err)
+{
+    running *r = user;
+    core_machine *m = r->m;
+    vpu_status st = exec_run(m->mem, &m->desc, &r->x, r->out, err);
+
+    if (st) {
+        backend_locate(
+            &(const backend_stopped){m->mem, &m->desc, &r->x, r->out, track, r},
+            st, err);
+        memory_mend(m->mem); /* the program goes on */
+        return st;
+    }
+    st = backend_check_guards(m->mem, r->x.name, r->x.kernel->name, err);
+    if (st)
+        memory_mend(m->mem);
+    return st;
+}
+
+static vpu_status run(core_machine *m, const core_launch *l, exec_result *out,
+                      vpu_error *err)
+{
+    running r = {m, core_launch_of(l), l->unit, out};
+
+    r.x.threads = m->threads;
+    r.x.scratch = &m->scratch;
+    return oom_guard(run_launch, &r, err);
+}
+
+const core_table vpusim_icd_core = {.version = VPU_VERSION,
+                                    .open = machine_open,
+                                    .close = machine_close,
+                                    .window = window,
+                                    .alloc = machine_alloc,
+                                    .give_back = give_back,
+                                    .compile = compile,
+                                    .link = link_all,
+                                    .names = unit_names,
+                                    .kernel = unit_kernel,
+                                    .release = unit_release,
+                                    .local_bytes = local_bytes,
+                                    .cause = mach_cause_name,
+                                    .run = run,
+                                    .check = core_check,
+                                    .dump = core_dump};

@@ -1,0 +1,114 @@
+/* What the OpenCL driver needs of the simulator, as a table: the driver is a
+ * small library that every OpenCL program on the machine loads, and loads the
+ * large one, with its compiler, when a program makes its first context.
+ *
+ * A device is used by one thread at a time but for its memory's bytes; units
+ * and kernels by any thread, each by one at a time. */
+#ifndef VPU_RUNTIME_ICD_CORE_CORE_H
+#define VPU_RUNTIME_ICD_CORE_CORE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "sim/exec/exec.h"
+#include "sim/machine/desc.h"
+
+typedef struct core_machine core_machine; /* memory, host threads */
+typedef struct core_unit core_unit;       /* OpenCL C behind the front end */
+
+/* Memory that arguments of a launch point into, each byte in one of a launch's
+ * objects alone. */
+typedef struct {
+    const char *name;
+    uint32_t address;
+    uint64_t bytes;
+    uint8_t *written; /* a bit for each byte that somebody has written, the
+                         lowest of eight first; NULL = nobody keeps it */
+} core_object;
+
+typedef struct {
+    const char *name; /* of the launch, for messages */
+    core_unit *unit;
+    const sim_kernel *kernel;
+    const core_object *objects;
+    uint32_t n_objects;
+    const exec_value *values;
+    uint32_t groups[3], local[3], offset[3], work_dim;
+    uint32_t n_shaves;
+    uint64_t max_cycles; /* 0 = no limit */
+    double timeout_s;    /* 0 = no limit */
+    void (*print)(void *user, const char *text, size_t n);
+    void *print_user;
+} core_launch;
+
+typedef struct {
+    const char *checks;   /* as vpu check --checks; NULL = the default */
+    const char *suppress; /* a file of known findings; NULL = none */
+} core_checking;
+
+typedef struct {
+    str text, json; /* for people; a line of JSON for each */
+    uint32_t n;     /* that are no notes */
+} core_findings;
+
+typedef struct {
+    const char *text;
+    const char *const *options; /* words for the compiler */
+    uint32_t n_options;
+    const char *const *names, *const *headers; /* that it may include */
+    uint32_t n_headers;
+} core_source;
+
+typedef struct {
+    const char *version; /* VPU_VERSION: both libraries are of one build */
+    /* VPU_ERR_NOMEM  no address space for the device's memory */
+    vpu_status (*open)(const mach_desc *desc, core_machine **out,
+                       vpu_error *err);
+    void (*close)(core_machine *m);
+    uint8_t *(*window)(const core_machine *m);
+    /* Errors of memory_alloc_aligned. */
+    vpu_status (*alloc)(core_machine *m, const char *name, uint64_t bytes,
+                        uint32_t align, uint32_t *address, vpu_error *err);
+    void (*give_back)(core_machine *m, uint32_t address);
+    /* text and options (words for clang) are copied; log gets the compiler's
+     * messages. Errors of kernel_unit_of_text. */
+    vpu_status (*compile)(const core_source *source, str *log, core_unit **out,
+                          vpu_error *err);
+    /* Several as one; the parts may go. Errors of kernel_unit_link. */
+    vpu_status (*link)(core_unit *const *parts, uint32_t n, core_unit **out,
+                       vpu_error *err);
+    /* Its kernels' names. */
+    const char *const *(*names)(const core_unit *u, uint32_t *n);
+    /* Made when first asked for; lives as long as the unit. Errors of
+     * kernel_of_unit. */
+    vpu_status (*kernel)(core_unit *u, const char *name, const sim_kernel **out,
+                         vpu_error *err);
+    void (*release)(core_unit *u); /* NULL is fine */
+    /* CMX of a work-group of that size, and of the arguments' local arrays. */
+    uint32_t (*local_bytes)(const core_launch *l, const mach_desc *desc,
+                            str *list);
+    const char *(*cause)(mach_cause c);
+    /* Errors of exec_run; and VPU_ERR_FAULT when it wrote beside a buffer. The
+     * message has the line. */
+    vpu_status (*run)(core_machine *m, const core_launch *l, exec_result *out,
+                      vpu_error *err);
+    /* The launch under checkers, on copies of its objects, whose bits `written`
+     * get what it writes; nothing else changes. What is found is added to *out,
+     * but for what was found in an earlier launch of the machine.
+     *
+     * VPU_ERR_UNSUPPORTED  the program was linked of several
+     * else                 of layer_check */
+    vpu_status (*check)(core_machine *m, const core_launch *l,
+                        const core_checking *how, core_findings *out,
+                        vpu_error *err);
+    /* The launch as a graph's file for vpu run, before it runs.
+     *
+     * VPU_ERR_UNSUPPORTED  the program was linked of several
+     * VPU_ERR_IO           it cannot be written */
+    vpu_status (*dump)(core_machine *m, const core_launch *l, const char *path,
+                       vpu_error *err);
+} core_table;
+
+__attribute__((visibility("default"))) extern const core_table vpusim_icd_core;
+
+#endif

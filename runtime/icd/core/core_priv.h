@@ -1,0 +1,54 @@
+/* What the files of the table share. Private to runtime/icd/core. */
+#ifndef VPU_RUNTIME_ICD_CORE_CORE_PRIV_H
+#define VPU_RUNTIME_ICD_CORE_CORE_PRIV_H
+
+#include "runtime/icd/core/core.h"
+
+/* Findings that were told already. */
+typedef struct core_told {
+    struct core_told *next;
+    char text[];
+} core_told;
+
+struct core_machine {
+    arena *arena;
+    mach_desc desc;
+    memory *mem;
+    exec_threads *threads;
+    exec_scratch scratch;
+    core_told *told;
+};
+
+typedef struct core_made {
+    struct core_made *next;
+    sim_kernel *kernel;
+} core_made;
+
+struct core_unit {
+    arena *arena;
+    kernel_unit *unit;
+    core_source source; /* text NULL: it was linked of several */
+    uint32_t n_names;
+    const char *const *names;
+    core_made *kernels;
+};
+
+/* Name of a program's text in messages. */
+#define CORE_TEXT_NAME "source.cl"
+
+/* The source's headers as files of a new folder, its last option naming it.
+ * *folder NULL: there are none. Else temp_dir_remove is the caller's, also
+ * after an error. In the arena. */
+vpu_status core_put_headers(core_source *s, arena *a, char **folder,
+                            vpu_error *err);
+
+exec_launch core_launch_of(const core_launch *l);
+
+/* case.c: entries of the table. */
+vpu_status core_check(core_machine *m, const core_launch *l,
+                      const core_checking *how, core_findings *out,
+                      vpu_error *err);
+vpu_status core_dump(core_machine *m, const core_launch *l, const char *path,
+                     vpu_error *err);
+
+#endif
