@@ -212,7 +212,9 @@ static size_t device_bytes(const opencl *o, uint32_t i)
 static vpu_status make_buffer(opencl *o, uint32_t i, vpu_error *err)
 {
     const graph_buffer *b = &o->g->buffers[i];
-    size_t bytes = (device_bytes(o, i) + SLACK + 3) / 4 * 4;
+    bool exact = o->device.shave; /* it finds what goes beside a buffer */
+    size_t bytes =
+        exact ? device_bytes(o, i) : (device_bytes(o, i) + SLACK + 3) / 4 * 4;
     const cl_uint zero = 0;
     cl_int code;
 
@@ -224,7 +226,7 @@ static vpu_status make_buffer(opencl *o, uint32_t i, vpu_error *err)
                        (unsigned long long)o->device.max_alloc_bytes);
     o->buffers[i] =
         o->cl->CreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-    if (!code)
+    if (!code && !exact)
         code = o->cl->EnqueueFillBuffer(o->queue, o->buffers[i], &zero,
                                         sizeof zero, 0, bytes, 0, NULL, NULL);
     return code ? failed(o, arena_printf(o->a, "buffer '%s'", b->name), code,

@@ -300,7 +300,7 @@ vpu_status layer_check_orders(const layer_check_config *cfg,
     st = backend_open(backend_offering(BACKEND_ORDER | BACKEND_INSPECT), &run,
                       g, &o.b, err);
     if (!st)
-        st = cfg->fill(cfg->fill_user, &o.b, err);
+        st = cfg->fill ? cfg->fill(cfg->fill_user, &o.b, err) : VPU_OK;
     for (o.launch = 0; o.launch < g->n_launches && !st; o.launch++) {
         layer_check_shown *x = &out->findings[out->n];
         bool found = false;

@@ -303,13 +303,17 @@ void icd_watch_copied(cl_mem from, size_t from_offset, cl_mem to,
                       size_t to_offset, size_t bytes);
 /* The program reads it. */
 void icd_watch_read(cl_mem m, size_t offset, size_t bytes);
+/* A launch is refused for its local size, or for the memory of its groups. */
+void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
+                       const char *text);
 /* A kernel's command is about to run; its structures are placed. */
 void icd_watch_launch(icd_command *c);
 
 /* Has it kernels that can be made? */
 bool icd_program_runs(cl_program p);
-/* CMX of a group of l->local items with the local arrays that are set. */
-uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l);
+/* CMX of a group of l->local items with the local arrays that are set; list, or
+ * NULL: a line for each who needs some. */
+uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l, str *list);
 /* Of a memory object's bytes on the device; with offset of a sub-buffer. */
 uint8_t *icd_memory_bytes(cl_mem m);
 /* Bytes over the device's memory, in its nanoseconds, at least one. */

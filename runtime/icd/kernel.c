@@ -234,13 +234,13 @@ static size_t most_items(cl_kernel k)
                                .values = NULL,
                                .local = {(uint32_t)n, 1, 1}};
 
-        if (icd_kernel_local_bytes(k, &l) <= icd_desc()->ocl_local_budget)
+        if (icd_kernel_local_bytes(k, &l, NULL) <= icd_desc()->ocl_local_budget)
             break;
     }
     return n;
 }
 
-uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l)
+uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l, str *list)
 {
     exec_value *values = calloc(k->sim->n_args + 1, sizeof *values);
     core_launch with = *l;
@@ -251,7 +251,7 @@ uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l)
     for (uint32_t i = 0; i < k->sim->n_args; i++)
         values[i].as.bytes = (uint32_t)k->arguments[i].bytes;
     with.values = values;
-    n = icd_device.core->local_bytes(&with, icd_desc(), NULL);
+    n = icd_device.core->local_bytes(&with, icd_desc(), list);
     free(values);
     return n;
 }

@@ -40,7 +40,7 @@ static cl_int check_sizes(cl_uint dims, const size_t *offset,
 
 static bool fits(cl_kernel k, const core_launch *l)
 {
-    return icd_kernel_local_bytes(k, l) <= icd_desc()->ocl_local_budget;
+    return icd_kernel_local_bytes(k, l, NULL) <= icd_desc()->ocl_local_budget;
 }
 
 /* Where the host leaves it to us: a divisor of dimension 0, a multiple of the
@@ -93,6 +93,43 @@ static cl_int take_sizes(cl_kernel k, cl_uint dims, const size_t *offset,
     if (!l->groups[1] || !l->groups[2])
         return CL_INVALID_WORK_GROUP_SIZE;
     return fits(k, l) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+static void tell_memory(cl_kernel k, const core_launch *l, str *s)
+{
+    str list = {0};
+    uint32_t n = icd_kernel_local_bytes(k, l, &list);
+
+    str_printf(s,
+               "a work-group needs %u bytes of local memory, %llu are "
+               "there:\n%s",
+               n, (unsigned long long)icd_desc()->ocl_local_budget,
+               str_text(&list));
+    str_free(&list);
+}
+
+/* The sizes as they were asked for, or who needs the memory. */
+static void tell_refusal(cl_kernel k, cl_int rc, const size_t *local,
+                         const core_launch *l)
+{
+    const uint32_t *reqd = k->sim->reqd_local;
+    str s = {0};
+
+    if (rc == CL_INVALID_WORK_GROUP_SIZE && reqd[0] && local)
+        str_printf(&s,
+                   "a local size of %zu…, but reqd_work_group_size is "
+                   "%ux%ux%u",
+                   local[0], reqd[0], reqd[1], reqd[2]);
+    else if (rc == CL_INVALID_WORK_GROUP_SIZE)
+        str_printf(&s,
+                   "the local size does not divide the global one, or a "
+                   "work-group has more than %d work-items",
+                   ICD_GROUP);
+    else
+        tell_memory(k, l, &s);
+    icd_watch_refused(k->program->context, k, rc == CL_INVALID_WORK_GROUP_SIZE,
+                      str_text(&s));
+    str_free(&s);
 }
 
 /* --- kernels -------------------------------------------------------------- */
@@ -235,6 +272,8 @@ static cl_int enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
                            .timeout_s = icd_setting()->timeout_s,
                            .print = print};
         rc = take_sizes(k, dims, offset, global, local, l);
+        if (rc == CL_INVALID_WORK_GROUP_SIZE || rc == CL_OUT_OF_RESOURCES)
+            tell_refusal(k, rc, local, l);
     }
     if (!rc)
         return icd_enqueue(c, w, false);

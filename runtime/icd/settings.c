@@ -130,6 +130,30 @@ static vpu_status take_limits(const given *g, icd_settings *out, vpu_error *err)
     return VPU_OK;
 }
 
+enum { RANDOM_ORDERS = 4, MOST_ORDERS = 1000 };
+
+static vpu_status take_checks(const given *g, icd_settings *out, vpu_error *err)
+{
+    const char *order = last(&g->order);
+    unsigned long long n = RANDOM_ORDERS;
+
+    out->check = last(&g->check);
+    out->suppress = last(&g->suppress);
+    out->findings = last(&g->findings);
+    if (order && (strncmp(order, "all", 3) ||
+                  (order[3] && (order[3] != ':' || !str_to_u64(order + 4, &n) ||
+                                !n || n > MOST_ORDERS))))
+        return refuse("order", order, "all, or all:N with N from 1 to 1000",
+                      err);
+    if (!out->check && (order || out->suppress || out->findings))
+        return err_set(err, VPU_ERR_INVALID,
+                       "--order, --suppress and --findings are for --check");
+    out->n_random = order ? (uint32_t)n : 0;
+    return !out->check ? VPU_OK
+                       : check_set_parse(*out->check ? out->check : "default",
+                                         &(check_set){0}, err);
+}
+
 static vpu_status take_type(const given *g, icd_settings *out, vpu_error *err)
 {
     static const char *const words[] = {"accelerator", "gpu", "cpu"};
@@ -154,16 +178,12 @@ vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
         st = take_limits(&g, out, err);
     if (!st)
         st = take_type(&g, out, err);
-    out->check = last(&g.check);
-    if (!st && out->check)
-        st = check_set_parse(*out->check ? out->check : "default",
-                             &(check_set){0}, err);
-    out->suppress = last(&g.suppress);
+    if (!st)
+        st = take_checks(&g, out, err);
     out->dump = last(&g.dump);
     out->kernels = arena_memdup(a, g.kernel.list, sizeof g.kernel.list);
     out->n_kernels = g.kernel.n;
     out->launches = last(&g.launches);
-    out->findings = last(&g.findings);
     out->proof = last(&g.proof);
     return st;
 }

@@ -17,6 +17,7 @@ typedef struct {
     double timeout_s;     /* 0 = none */
     const char *check;    /* which checkers; "" = the default; NULL = none */
     const char *suppress; /* NULL = none */
+    uint32_t n_random;    /* orders of each kind that are tried; 0 = none */
     const char *dump;     /* a folder; NULL = none */
     const char *const *kernels; /* that check and dump are for; none = all */
     uint32_t n_kernels;

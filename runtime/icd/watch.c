@@ -148,7 +148,8 @@ static uint32_t find_objects(const icd_command *c, core_object *list)
 static void check(const icd_command *c, const core_launch *l)
 {
     const icd_settings *s = icd_setting();
-    const core_checking how = {*s->check ? s->check : NULL, s->suppress};
+    const core_checking how = {*s->check ? s->check : NULL, s->suppress,
+                               s->n_random > 0, s->n_random};
     core_findings found = {0};
     vpu_error err;
 
@@ -159,6 +160,31 @@ static void check(const icd_command *c, const core_launch *l)
     icd_record_findings(found.n, str_text(&found.json));
     str_free(&found.text);
     str_free(&found.json);
+}
+
+/* What a launch is refused for is a finding, too. */
+void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
+                       const char *text)
+{
+    const icd_settings *s = icd_setting();
+    const char *name = sizes ? "group-size" : "local-memory";
+    char message[512], json[640];
+
+    snprintf(message, sizeof message, "kernel '%.60s': %.400s", k->sim->name,
+             text);
+    if (!s->check) {
+        icd_tell(context, message);
+        return;
+    }
+    fprintf(stderr, "vpusim: error: %s [%s]\n", message, name);
+    for (char *p = message; *p; p++)
+        if (*p == '\n')
+            *p = ';';
+    snprintf(json, sizeof json,
+             "{\"check\":\"%s\",\"level\":\"error\",\"kernel\":\"%.60s\","
+             "\"message\":\"%s\"}\n",
+             name, k->sim->name, message);
+    icd_record_findings(1, json);
 }
 
 static void dump(const icd_command *c, const core_launch *l)

@@ -52,11 +52,15 @@ static uint64_t up(uint64_t n)
     return (n + PAGE - 1) / PAGE * PAGE;
 }
 
-static vpu_status map(memory *m, uint64_t at, uint64_t bytes, vpu_error *err)
+/* lazy: pages come as they are touched, small ones. */
+static vpu_status map(memory *m, uint64_t at, uint64_t bytes, bool lazy,
+                      vpu_error *err)
 {
     if (mprotect(m->window + at, up(bytes), PROT_READ | PROT_WRITE))
         return err_set(err, VPU_ERR_NOMEM, "%llu bytes of device memory: %s",
                        (unsigned long long)bytes, strerror(errno));
+    if (lazy)
+        return VPU_OK;
     /* Planes of a tensor are far apart: fewer, larger pages for large buffers.
      */
     madvise(m->window + at, up(bytes), MADV_HUGEPAGE);
@@ -177,7 +181,7 @@ static vpu_status create(const mach_desc *d, bool roomy, memory **out,
                      "machine description: CMX and DDR overlap, or "
                      "ocl_local_budget is above cmx_slice_bytes");
     for (uint32_t s = 0; s < m->n_shaves && !st; s++) {
-        st = map(m, memory_cmx(m, s), m->cmx_span, err);
+        st = map(m, memory_cmx(m, s), m->cmx_span, roomy, err);
         if (!st)
             st = map_front(m, memory_cmx(m, s), err);
     }
@@ -372,7 +376,7 @@ vpu_status memory_alloc_at(memory *m, const memory_wanted *w, uint32_t *address,
     own = reserve_entry(m, name);
     if (!own)
         return err_set(err, VPU_ERR_NOMEM, "no memory for buffer '%s'", name);
-    st = map(m, at, whole, err);
+    st = map(m, at, whole, false, err);
     if (st) {
         free(own);
         return st;

@@ -1,141 +1,16 @@
 /* Every fault of faults/ is found at its line, and nothing in its fixed form.
  * With an argument: of the files whose path contains it. */
 #include <check.h>
-#include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
-#include "base/file.h"
-#include "base/str.h"
+#include "tests/check/fault.h"
 
-#define FAULTS "tests/check/faults"
-
-enum { MAX_EXPECTED = 32, MAX_FILES = 512 };
-
-typedef struct {
-    char checker[32];
-    unsigned line; /* 0 = none of the kernel's */
-    bool seen;
-} expected;
-
-typedef struct {
-    char path[256];
-    str args, bind, size, checks;
-    bool clean; /* no fault at all, the form without -DFIXED is the only one */
-    expected want[MAX_EXPECTED];
-    unsigned n;
-} fault;
-
-static char *files[MAX_FILES];
+static char *files[FAULT_MAX_FILES];
 static int n_files;
-static const char *only = ""; /* files whose path contains this */
-
-/* --- files --------------------------------------------------------------- */
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void list(const char *dir)
-{
-    DIR *d = opendir(dir);
-    struct dirent *e;
-
-    if (!d) {
-        perror(dir);
-        exit(1);
-    }
-    while ((e = readdir(d)) != NULL) {
-        char path[512];
-        size_t n = strlen(e->d_name);
-
-        if (e->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        if (n <= 3 || strcmp(e->d_name + n - 3, ".cl") != 0) {
-            list(path);
-        } else if (strstr(path, only)) {
-            if (n_files == MAX_FILES)
-                exit(1);
-            files[n_files++] = strdup(path);
-        }
-    }
-    closedir(d);
-}
-
-static void add_names(fault *f, const char *names, unsigned line)
-{
-    char text[256], *save = NULL;
-
-    snprintf(text, sizeof text, "%s", names);
-    for (char *w = strtok_r(text, " \t*/", &save); w;
-         w = strtok_r(NULL, " \t*/", &save)) {
-        ck_assert_uint_lt(f->n, MAX_EXPECTED);
-        snprintf(f->want[f->n].checker, sizeof f->want[f->n].checker, "%s", w);
-        f->want[f->n++].line = line;
-    }
-}
-
-static void read_fault(const char *path, fault *f)
-{
-    arena *a = arena_create(0);
-    bool in_head = true;
-    unsigned line = 1;
-    char *text, *next;
-    size_t n;
-
-    memset(f, 0, sizeof *f);
-    snprintf(f->path, sizeof f->path, "%s", path);
-    ck_assert_int_eq(file_read(path, 1 << 20, a, &text, &n, NULL), VPU_OK);
-    for (; text && *text; text = next, line++) {
-        const char *p = text + strspn(text, " /*"), *fault_at;
-
-        next = strchr(text, '\n');
-        if (next)
-            *next++ = 0;
-        fault_at = strstr(text, "FAULT ");
-        if (fault_at)
-            add_names(f, fault_at + 6, in_head ? 0 : line);
-        else if (in_head && !strncmp(p, "ARGS ", 5))
-            str_printf(&f->args, " %s", p + 5);
-        else if (in_head && !strncmp(p, "BIND ", 5))
-            str_printf(&f->bind, "%s\n", p + 5);
-        else if (in_head && !strncmp(p, "SIZE ", 5))
-            str_puts(&f->size, p + 5);
-        else if (in_head && !strncmp(p, "CHECK ", 6))
-            str_puts(&f->checks, p + 6);
-        else if (in_head && !strncmp(p, "CLEAN", 5))
-            f->clean = true;
-        if (strstr(text, "*/"))
-            in_head = false;
-    }
-    ck_assert_msg(f->clean == (f->n == 0), "%s: either FAULT or CLEAN", path);
-    arena_destroy(a);
-}
-
-/* --- running ------------------------------------------------------------- */
-
-static void write_layer(const fault *f, const char *dir)
-{
-    char path[256], cwd[512];
-    str xml = {0};
-
-    str_printf(&xml,
-               "<CustomLayer name=\"T\" type=\"MVCL\" version=\"1\">\n"
-               "<Kernel entry=\"k\"><Source filename=\"%s/%s\"/>\n"
-               "<Parameters>\n%s</Parameters>\n"
-               "<WorkSizes dim=\"input,0\" %s/>\n</Kernel></CustomLayer>\n",
-               getcwd(cwd, sizeof cwd), f->path, str_text(&f->bind),
-               str_text(&f->size));
-    snprintf(path, sizeof path, "%s/layer.xml", dir);
-    ck_assert_int_eq(file_write(path, xml.data, xml.n, NULL), VPU_OK);
-    str_free(&xml);
-}
 
 static FILE *start(const fault *f, const char *dir, bool fixed)
 {
@@ -176,22 +51,17 @@ static void check_faulty(fault *f, FILE *p)
         const char *check = json_string_value(json_object_get(x, "check"));
         const char *level = json_string_value(json_object_get(x, "level"));
         bool is_note = !strcmp(level, "note");
-        char name[32];
         const char *file = json_string_value(json_object_get(x, "file"));
         size_t n = strlen(file);
         bool in_kernel = n > 3 && !strcmp(file + n - 3, ".cl");
         unsigned line =
             in_kernel ? (unsigned)json_integer_value(json_object_get(x, "line"))
                       : 0;
-        unsigned k = 0;
 
-        snprintf(name, sizeof name, "%s%s", is_note ? "note:" : "", check);
-        while (k < f->n && (f->want[k].line != line ||
-                            strcmp(f->want[k].checker, name) != 0))
-            k++;
-        ck_assert_msg(k < f->n, "%s:%u: unexpected %s: %s", f->path, line, name,
+        ck_assert_msg(fault_see(f, check, is_note, line),
+                      "%s:%u: unexpected %s%s: %s", f->path, line,
+                      is_note ? "note:" : "", check,
                       json_string_value(json_object_get(x, "message")));
-        f->want[k].seen = true;
     }
     for (unsigned k = 0; k < f->n; k++)
         ck_assert_msg(f->want[k].seen, "%s:%u: no %s", f->path, f->want[k].line,
@@ -219,8 +89,8 @@ START_TEST(fault_and_twin)
     fault f;
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    read_fault(files[_i], &f);
-    write_layer(&f, dir);
+    fault_read(files[_i], &f);
+    fault_write_layer(&f, dir);
     faulty = start(&f, dir, false);
     if (!f.clean)
         fixed = start(&f, dir, true); /* side by side */
@@ -230,10 +100,7 @@ START_TEST(fault_and_twin)
     snprintf(path, sizeof path, "%s/layer.xml", dir);
     unlink(path);
     rmdir(dir);
-    str_free(&f.args);
-    str_free(&f.bind);
-    str_free(&f.size);
-    str_free(&f.checks);
+    fault_free(&f);
 }
 END_TEST
 
@@ -244,10 +111,7 @@ int main(int argc, char **argv)
     SRunner *r;
     int failed;
 
-    if (argc > 1)
-        only = argv[1];
-    list(FAULTS);
-    qsort(files, (size_t)n_files, sizeof *files, by_name);
+    n_files = fault_files(argc > 1 ? argv[1] : "", files);
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, fault_and_twin, 0, n_files);
     suite_add_tcase(s, t);

@@ -233,16 +233,39 @@ static vpu_status with_case(core_machine *m, const core_launch *l,
 typedef struct {
     const core_checking *how;
     core_findings *out;
-    const core_case *c;
+    core_case *c;
+    uint8_t **written; /* of each object: bits, after the last run; or NULL */
 } checking;
 
+/* Of the last run alone: only that one knows which stores put back what nobody
+ * had written. */
 static void keep_written(void *user, const check_session *s)
 {
-    const checking *k = user;
+    checking *k = user;
 
     for (uint32_t i = 0; i < k->c->l->n_objects; i++)
-        if (k->c->l->objects[i].written)
-            check_written_bits(s, i, k->c->l->objects[i].written);
+        if (k->c->l->objects[i].written) {
+            k->written[i] = arena_array(k->c->a, uint8_t,
+                                        k->c->l->objects[i].bytes / 8 + 1);
+            check_written_bits(s, i, k->written[i]);
+        }
+}
+
+/* Without checkers that see accesses: all that it may write. */
+static void assume_written(const core_case *c)
+{
+    for (uint32_t i = 0; i < c->l->n_objects; i++)
+        if (c->l->objects[i].written && c->g.buffers[i].role == GRAPH_OUTPUT)
+            memset(c->l->objects[i].written, 0xff,
+                   (c->l->objects[i].bytes + 7) / 8);
+}
+
+static void take_written(checking *k)
+{
+    for (uint32_t i = 0; i < k->c->l->n_objects; i++)
+        if (k->written[i])
+            memcpy(k->c->l->objects[i].written, k->written[i],
+                   (k->c->l->objects[i].bytes + 7) / 8);
 }
 
 /* Is it the first of its kind at its place in this process? */
@@ -296,6 +319,10 @@ static vpu_status check(core_case *c, void *how, vpu_error *err)
     vpu_status st;
 
     k->c = c;
+    k->written = arena_array(c->a, uint8_t *, c->l->n_objects + 1);
+    cfg.orders = k->how->orders;
+    cfg.n_random = k->how->n_random;
+    cfg.seed = 1;
     st = check_set_parse(k->how->checks ? k->how->checks : "default",
                          &cfg.enabled, err);
     if (!st && k->how->suppress)
@@ -303,6 +330,10 @@ static vpu_status check(core_case *c, void *how, vpu_error *err)
     cfg.suppressions = known;
     if (!st)
         st = layer_check(&cfg, &c->g, c->a, &report, err);
+    if (st || !check_set_accesses(cfg.enabled))
+        assume_written(c);
+    else
+        take_written(k);
     if (!st)
         tell(c, &report, k);
     return st;

@@ -44,6 +44,8 @@ typedef struct {
 typedef struct {
     const char *checks;   /* as vpu check --checks; NULL = the default */
     const char *suppress; /* a file of known findings; NULL = none */
+    bool orders;          /* other orders of work-groups, too, */
+    uint32_t n_random;    /* so many random ones of each kind */
 } core_checking;
 
 typedef struct {
