@@ -218,5 +218,5 @@ const backend_ops backend_npy_ops = {
     .write = npy_files_write,
     .read = npy_files_read,
     .run = npy_files_run,
-    .extras = BACKEND_PARAMS,
+    .extras = BACKEND_PARAMS | BACKEND_PROGRAM,
 };

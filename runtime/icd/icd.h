@@ -308,6 +308,8 @@ void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
                        const char *text);
 /* A kernel's command is about to run; its structures are placed. */
 void icd_watch_launch(icd_command *c);
+/* It has run; its structures are there still. */
+void icd_watch_ran(icd_command *c, bool well);
 
 /* Has it kernels that can be made? */
 bool icd_program_runs(cl_program p);

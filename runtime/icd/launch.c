@@ -173,6 +173,7 @@ static cl_int run_kernel(icd_command *c, uint64_t *ns)
     if (!st)
         st = icd_device.core->run(icd_device.machine, &c->data.kernel.launch,
                                   &result, &err);
+    icd_watch_ran(c, !st);
     for (uint32_t i = 0; i < c->data.kernel.n_own; i++)
         icd_device.core->give_back(icd_device.machine, c->data.kernel.own[i]);
     pthread_mutex_unlock(&icd_device.lock);

@@ -187,6 +187,13 @@ void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
     icd_record_findings(1, json);
 }
 
+/* The launch that is dumped: a folder beside its file, for what it writes. */
+static void dump_path(const core_launch *l, const char *end, char *to, size_t n)
+{
+    snprintf(to, n, "%s/%04" PRIu64 "-%.100s%s", icd_setting()->dump,
+             state.dumped, l->kernel->name, end);
+}
+
 static void dump(const icd_command *c, const core_launch *l)
 {
     const char *folder = icd_setting()->dump;
@@ -199,8 +206,8 @@ static void dump(const icd_command *c, const core_launch *l)
     if (!state.dumped)
         st = file_mkdirs(folder, &err);
     state.no_folder = st != VPU_OK;
-    snprintf(path, sizeof path, "%s/%04" PRIu64 "-%.100s.vpugraph", folder,
-             ++state.dumped, l->kernel->name);
+    state.dumped++;
+    dump_path(l, ".vpugraph", path, sizeof path);
     if (!st)
         st = icd_device.core->dump(icd_device.machine, l, path, &err);
     if (st)
@@ -250,7 +257,26 @@ void icd_watch_launch(icd_command *c)
         check(c, l);
     if (s->check)
         assume_written(c, wanted);
+}
+
+static void dump_results(const icd_command *c, const core_launch *l)
+{
+    char path[4096];
+    vpu_error err;
+
+    dump_path(l, "", path, sizeof path);
+    if (!state.no_folder &&
+        icd_device.core->results(icd_device.machine, l, path, &err))
+        icd_tell(c->queue->context, err.msg);
+}
+
+void icd_watch_ran(icd_command *c, bool well)
+{
+    core_launch *l = &c->data.kernel.launch;
+
+    if (well && l->objects && icd_setting()->dump && is_wanted(l))
+        dump_results(c, l);
+    free((void *)l->objects);
     l->objects = NULL;
     l->n_objects = 0;
-    free(list);
 }

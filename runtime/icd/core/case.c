@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/oom.h"
 #include "base/temp.h"
 #include "runtime/backend/args.h"
 #include "runtime/backend/whole.h"
 #include "runtime/check/layer.h"
 #include "runtime/check/suppress.h"
+#include "runtime/graph/npy.h"
 #include "runtime/graphfile/graphfile.h"
 #include "runtime/icd/core/core_priv.h"
 
@@ -402,4 +404,27 @@ vpu_status core_dump(core_machine *m, const core_launch *l, const char *path,
                      vpu_error *err)
 {
     return with_case(m, l, dump, (void *)path, err);
+}
+
+static vpu_status put_results(core_case *c, void *how, vpu_error *err)
+{
+    const char *folder = how;
+    vpu_status st = file_mkdirs(folder, err);
+
+    for (uint32_t i = 0; i < c->g.n_buffers && !st; i++) {
+        const graph_buffer *b = &c->g.buffers[i];
+        const tensor t = {.desc = b->desc, .data = (void *)b->init};
+
+        if (b->role == GRAPH_OUTPUT)
+            st = npy_write(
+                file_join(c->a, folder, arena_printf(c->a, "%s.npy", b->name)),
+                &t, err);
+    }
+    return st;
+}
+
+vpu_status core_results(core_machine *m, const core_launch *l,
+                        const char *folder, vpu_error *err)
+{
+    return with_case(m, l, put_results, (void *)folder, err);
 }

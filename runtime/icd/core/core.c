@@ -411,4 +411,5 @@ const core_table vpusim_icd_core = {.version = VPU_VERSION,
                                     .cause = mach_cause_name,
                                     .run = run,
                                     .check = core_check,
-                                    .dump = core_dump};
+                                    .dump = core_dump,
+                                    .results = core_results};

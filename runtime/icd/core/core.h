@@ -109,6 +109,10 @@ typedef struct {
      * VPU_ERR_IO           it cannot be written */
     vpu_status (*dump)(core_machine *m, const core_launch *l, const char *path,
                        vpu_error *err);
+    /* After it has run: what stands in objects that it may write, each as
+     * NAME.npy in a new folder, for backend npy. */
+    vpu_status (*results)(core_machine *m, const core_launch *l,
+                          const char *folder, vpu_error *err);
 } core_table;
 
 __attribute__((visibility("default"))) extern const core_table vpusim_icd_core;

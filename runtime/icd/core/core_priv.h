@@ -50,5 +50,7 @@ vpu_status core_check(core_machine *m, const core_launch *l,
                       vpu_error *err);
 vpu_status core_dump(core_machine *m, const core_launch *l, const char *path,
                      vpu_error *err);
+vpu_status core_results(core_machine *m, const core_launch *l,
+                        const char *folder, vpu_error *err);
 
 #endif
