@@ -10,6 +10,7 @@
 #   make check-checked  tests/sim once more, with every kernel under the checkers
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
+#   make check-opencl    OpenCL programs of others on the driver
 #   make check-perfetto  traces through Perfetto's own message definitions
 #   make python     the Python package's wheel, build/python/vpusim-*.whl
 #   make check-python  its tests, examples/*.py and the notebook, on an installed copy
@@ -148,7 +149,7 @@ TESTLIB := $(filter-out $(DEMO:=.o) $(POOLS:=.o),$(patsubst %.c,$(OUT)/%.o,\
              $(sort $(shell find tests -name '*.c' ! -name '*_test.c' \
              ! -path 'tests/bench/*' ! -path 'tests/fuzz/*' \
              ! -path 'tests/fidelity/*' ! -path 'tests/conformance/*' \
-             ! -path 'tests/usb/*' ! -path 'tests/networks/*'))))
+             ! -path 'tests/usb/*' ! -path 'tests/networks/*' ! -path 'tests/opencl/*'))))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -285,6 +286,11 @@ check-openvino: deps
 	@$(MAKE) --no-print-directory run-check-openvino
 run-check-openvino: all $(PRELOAD)
 	@scripts/check-openvino build/vpu $(OUT)
+check-opencl: deps
+	@scripts/deps opencl
+	@$(MAKE) --no-print-directory run-check-opencl
+run-check-opencl: all plugins
+	@scripts/check-opencl build/vpu
 check-perfetto: deps
 	@$(MAKE) --no-print-directory run-check-perfetto
 run-check-perfetto: all
@@ -434,7 +440,7 @@ window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
+.PHONY: check-opencl run-check-opencl check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

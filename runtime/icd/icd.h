@@ -80,7 +80,7 @@ struct _cl_command_queue {
     ICD_HEAD;
     cl_context context;
     cl_command_queue_properties properties;
-    cl_uint pending;       /* commands that are not done */
+    cl_int pending;        /* commands that are not done */
     uint64_t seen, blocks; /* numbers of the searches that met a command of it,
                               a barrier of it */
 };

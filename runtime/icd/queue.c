@@ -1,17 +1,26 @@
-/* Queues and events; the thread that runs commands, and the one that calls
- * back. */
+/* Queues and events; running commands, and the thread that calls back.
+ *
+ * Commands run in the threads that wait for them, not beside the program: what
+ * a program of one thread sees (times, where buffers lie, and so cycles) is the
+ * same in every run. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/icd/icd.h"
 
+/* More commands than these do not wait for a program to wait for them. */
+enum { MOST_WAITING = 1024 };
+
 /* Commands of all queues that are not begun, in the order they were enqueued.
  * With icd_mutex. */
 static struct {
     icd_command *first, **last;
     uint64_t search;
-    pid_t pid; /* of the process that has the thread; 0 = none has */
+    cl_uint n;    /* of them, and of the one that runs */
+    pid_t pid;    /* of the process that enqueued first; 0 = none has */
+    bool running; /* one is, by this thread: */
+    pthread_t runner;
     icd_callback *calls, **last_call;
     bool calling; /* the thread for them is there */
 } work = {.last = &work.first, .last_call = &work.calls};
@@ -102,6 +111,11 @@ cl_int icd_clSetEventCallback(cl_event event, cl_int on,
 
 /* --- events --------------------------------------------------------------- */
 
+static bool run_next(void);
+static void run_until(const cl_int *n, cl_int most);
+static void run_all(void);
+static cl_int look_at(cl_event e);
+
 static cl_event event_new(cl_context context, cl_command_queue q,
                           cl_command_type type)
 {
@@ -150,8 +164,10 @@ cl_int icd_clSetUserEventStatus(cl_event event, cl_int status)
     if (event->final)
         rc = CL_INVALID_OPERATION;
     event->final = true;
-    if (!rc)
+    if (!rc) {
         icd_event_set(event, status);
+        run_all(); /* nobody may be waiting but for a callback */
+    }
     pthread_mutex_unlock(&icd_mutex);
     return rc;
 }
@@ -171,8 +187,10 @@ static cl_int wait_for(cl_event e)
     cl_int status;
 
     pthread_mutex_lock(&icd_mutex);
-    while (e->status > CL_COMPLETE)
-        pthread_cond_wait(&icd_changed, &icd_mutex);
+    while (e->status > CL_COMPLETE && !e->queue)
+        if (!run_next())
+            pthread_cond_wait(&icd_changed, &icd_mutex);
+    run_until(&e->status, CL_COMPLETE);
     status = e->status;
     pthread_mutex_unlock(&icd_mutex);
     return status;
@@ -213,8 +231,7 @@ cl_int icd_clGetEventInfo(cl_event event, cl_event_info what, size_t room,
     case CL_EVENT_COMMAND_TYPE:
         return ICD_PUT(&a, cl_command_type, event->type);
     case CL_EVENT_COMMAND_EXECUTION_STATUS:
-        return ICD_PUT(&a, cl_int,
-                       (cl_int)icd_count((cl_uint *)&event->status));
+        return ICD_PUT(&a, cl_int, look_at(event));
     case CL_EVENT_REFERENCE_COUNT:
         return ICD_PUT(&a, cl_uint, icd_count(&event->refs));
     case CL_EVENT_CONTEXT:
@@ -300,36 +317,57 @@ void icd_command_give_up(icd_command *c)
     command_free(c);
 }
 
-static void *run_commands(void *unused)
+/* Runs the first command that may begin, in this thread. With the lock, which
+ * is open meanwhile. False: there is none, or another thread runs one. */
+static bool run_next(void)
 {
-    pthread_mutex_lock(&icd_mutex);
-    for (;;) {
-        bool failed;
-        icd_command *c = take_ready(&failed);
-        uint64_t ns = 1;
-        cl_int status = CL_COMPLETE;
+    uint64_t ns = 1;
+    cl_int status = CL_COMPLETE;
+    bool failed;
+    icd_command *c =
+        work.running || work.pid != getpid() ? NULL : take_ready(&failed);
 
-        if (!c) {
+    if (!c)
+        return false;
+    work.running = true;
+    work.runner = pthread_self();
+    c->event->times[2] = icd_device.clock;
+    icd_event_set(c->event, CL_RUNNING);
+    pthread_mutex_unlock(&icd_mutex);
+    if (failed)
+        status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    else if (c->run)
+        status = c->run(c, &ns);
+    pthread_mutex_lock(&icd_mutex);
+    icd_device.clock += ns;
+    c->event->times[3] = icd_device.clock;
+    c->queue->pending--;
+    work.n--;
+    icd_event_set(c->event, status);
+    pthread_mutex_unlock(&icd_mutex);
+    command_free(c);
+    pthread_mutex_lock(&icd_mutex);
+    work.running = false;
+    pthread_cond_broadcast(&icd_changed);
+    return true;
+}
+
+/* Runs commands, or waits for who does, until *n is at most `most`. With the
+ * lock. In a fork of the process that has the device nothing runs. */
+static void run_until(const cl_int *n, cl_int most)
+{
+    while (*n > most && work.pid == getpid())
+        if (!run_next())
             pthread_cond_wait(&icd_changed, &icd_mutex);
-            continue;
-        }
-        c->event->times[2] = icd_device.clock;
-        icd_event_set(c->event, CL_RUNNING);
-        pthread_mutex_unlock(&icd_mutex);
-        if (failed)
-            status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        else if (c->run)
-            status = c->run(c, &ns);
-        pthread_mutex_lock(&icd_mutex);
-        icd_device.clock += ns;
-        c->event->times[3] = icd_device.clock;
-        c->queue->pending--;
-        icd_event_set(c->event, status);
-        pthread_mutex_unlock(&icd_mutex);
-        command_free(c);
-        pthread_mutex_lock(&icd_mutex);
-    }
-    return unused;
+}
+
+/* Runs all that may begin. With the lock. */
+static void run_all(void)
+{
+    while (run_next() ||
+           (work.running && !pthread_equal(work.runner, pthread_self())))
+        if (work.running)
+            pthread_cond_wait(&icd_changed, &icd_mutex);
 }
 
 static cl_int check_waiting(cl_context context, const icd_waiting *w)
@@ -380,9 +418,9 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
     cl_int rc = CL_SUCCESS;
 
     pthread_mutex_lock(&icd_mutex);
-    if (!work.pid && start_thread(run_commands))
+    if (!work.pid)
         work.pid = getpid();
-    if (work.pid != getpid()) /* of a fork, where the thread is not */
+    if (work.pid != getpid()) /* of a fork, where the device is not */
         rc = CL_OUT_OF_RESOURCES;
     if (!rc) {
         e->times[0] = e->times[1] = icd_device.clock;
@@ -390,6 +428,9 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
         c->queue->pending++;
         *work.last = c;
         work.last = &c->next;
+        work.n++;
+        while (work.n > MOST_WAITING && run_next())
+            ;
         pthread_cond_broadcast(&icd_changed);
     }
     pthread_mutex_unlock(&icd_mutex);
@@ -405,6 +446,19 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
         icd_release(e, ICD_EVENT, 0);
     icd_drop(e);
     return rc;
+}
+
+/* Its status for a program that asks again and again instead of waiting. */
+static cl_int look_at(cl_event e)
+{
+    cl_int status;
+
+    pthread_mutex_lock(&icd_mutex);
+    status = e->status;
+    if (status > CL_COMPLETE && e->queue)
+        run_next();
+    pthread_mutex_unlock(&icd_mutex);
+    return status;
 }
 
 /* --- queues --------------------------------------------------------------- */
@@ -437,8 +491,11 @@ cl_int icd_clRetainCommandQueue(cl_command_queue q)
     return icd_retain(q, ICD_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
 
+/* The last release flushes. */
 cl_int icd_clReleaseCommandQueue(cl_command_queue q)
 {
+    if (icd_is(q, ICD_QUEUE) && icd_count(&q->refs) == 1)
+        icd_clFlush(q);
     return icd_release(q, ICD_QUEUE, CL_INVALID_COMMAND_QUEUE);
 }
 
@@ -476,10 +533,14 @@ cl_int icd_clSetCommandQueueProperty(cl_command_queue q,
                                 : CL_INVALID_COMMAND_QUEUE;
 }
 
-/* Commands begin as they are enqueued. */
 cl_int icd_clFlush(cl_command_queue q)
 {
-    return icd_is(q, ICD_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+    if (!icd_is(q, ICD_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    pthread_mutex_lock(&icd_mutex);
+    run_all();
+    pthread_mutex_unlock(&icd_mutex);
+    return CL_SUCCESS;
 }
 
 cl_int icd_clFinish(cl_command_queue q)
@@ -488,8 +549,7 @@ cl_int icd_clFinish(cl_command_queue q)
         return CL_INVALID_COMMAND_QUEUE;
     icd_use(q);
     pthread_mutex_lock(&icd_mutex);
-    while (q->pending)
-        pthread_cond_wait(&icd_changed, &icd_mutex);
+    run_until(&q->pending, 0);
     pthread_mutex_unlock(&icd_mutex);
     icd_drop(q);
     return CL_SUCCESS;

@@ -244,15 +244,74 @@ struct kernel_unit {
     fe_unit front;
 };
 
+static origin text_origin(const kernel_source *source, const char *text)
+{
+    return (origin){.name = source->path,
+                    .entry = source->entry,
+                    .content = text,
+                    .n = strlen(text),
+                    .text = text};
+}
+
+/* Passes lines on, and counts those that are no notes. */
+typedef struct {
+    const log_sink *to;
+    uint32_t n;
+} counting;
+
+static void count_line(void *user, log_level level, const char *text)
+{
+    counting *c = user;
+
+    c->n += level != LOG_NOTE;
+    if (c->to && c->to->line)
+        c->to->line(c->to->user, level, text);
+}
+
+/* A text's bitcode is kept like kernels are, unless clang warns of something,
+ * which it is to say each time. */
+static vpu_status front_end(const kernel_source *source,
+                            const kernel_compile_config *cfg, arena *a,
+                            fe_unit *out, vpu_error *err)
+{
+    counting warnings = {cfg->log, 0};
+    const log_sink log = {.line = count_line, .user = &warnings};
+    fe_job job = front_of(source->path, source->text, cfg);
+    const origin o = text_origin(source, source->text ? source->text : "");
+    cache_slot slot = {0};
+    artifact kept;
+    const uint8_t *bitcode;
+    vpu_status st;
+
+    *out = (fe_unit){0};
+    if (source->text)
+        slot = cache_at(&o, "unit", cfg, a);
+    if (cache_get(&slot, a, &kept) &&
+        artifact_unwrap(kept.file, kept.n_bytes, fe_clang_fingerprint(a),
+                        &bitcode, &out->n_bytes)) {
+        out->bitcode = arena_memdup(a, bitcode, out->n_bytes);
+        return VPU_OK;
+    }
+    job.log = &log;
+    st = fe_compile(&job, a, out, err);
+    if (!st && slot.on && !warnings.n) {
+        artifact_wrap(
+            &(const artifact_job){.deps = out->deps,
+                                  .n_deps = out->n_deps,
+                                  .compiler = fe_clang_fingerprint(a)},
+            (const uint8_t *)out->bitcode, out->n_bytes, a, &kept);
+        cache_put(&slot, &kept);
+    }
+    return st;
+}
+
 vpu_status kernel_unit_of_text(const kernel_source *source,
                                const kernel_compile_config *cfg, arena *a,
                                kernel_unit **out, vpu_error *err)
 {
-    const fe_job job = front_of(source->path, source->text, cfg);
-
     *out = arena_new(a, kernel_unit);
     (*out)->name = arena_strdup(a, source->path);
-    return fe_compile(&job, a, &(*out)->front, err);
+    return front_end(source, cfg, a, &(*out)->front, err);
 }
 
 vpu_status kernel_unit_open(const char *source,
@@ -302,15 +361,6 @@ vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
                       .is_bitcode = true};
 
     return obtain(&o, cfg, a, out, err);
-}
-
-static origin text_origin(const kernel_source *source, const char *text)
-{
-    return (origin){.name = source->path,
-                    .entry = source->entry,
-                    .content = text,
-                    .n = strlen(text),
-                    .text = text};
 }
 
 static vpu_status of_text(const kernel_source *source, const char *text,

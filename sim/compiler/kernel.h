@@ -66,7 +66,8 @@ typedef struct kernel_unit kernel_unit;
 vpu_status kernel_unit_open(const char *source,
                             const kernel_compile_config *cfg, arena *a,
                             kernel_unit **out, vpu_error *err);
-/* The same of source->text; the rest of it is not looked at but path. */
+/* The same of source->text; the rest of it is not looked at but path. From the
+ * cache, if it was compiled before without a warning. */
 vpu_status kernel_unit_of_text(const kernel_source *source,
                                const kernel_compile_config *cfg, arena *a,
                                kernel_unit **out, vpu_error *err);

@@ -221,6 +221,7 @@ static vpu_status compile_unit(void *user, vpu_error *err)
     st = core_put_headers(&with, a, &b->folder, err);
     cfg.user.options = with.options;
     cfg.user.n_options = with.n_options;
+    cfg.user.no_cache = b->folder; /* its name is another one each time */
     if (!st)
         st = kernel_unit_of_text(
             &(const kernel_source){.path = CORE_TEXT_NAME, .text = with.text},
