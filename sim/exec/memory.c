@@ -341,6 +341,7 @@ static bool given_hole(const memory *m, uint64_t at, uint64_t bytes,
         i++;
     *before = i;
     return at % ALIGN == 0 && at >= m->ddr_base &&
+           at + bytes <= m->ddr_base + m->ddr_bytes &&
            (i == m->packed.n || at + bytes <= m->packed.list[i].begin);
 }
 

@@ -594,10 +594,10 @@ START_TEST(other_versions)
 
     save_small();
     bytes = program_file(mem, dir, "graph.vpugraph", &n);
-    bytes[8] = 2;
+    bytes[8] = 3;
     ck_assert(!file_write(path, bytes, n, NULL));
     api_fails(vpu_graph_load(&none, sim, path, &api_err), VPU_ERR_UNSUPPORTED,
-              "a graph of version 2, this program reads versions 1 to 1");
+              "a graph of version 3, this program reads versions 1 to 2");
     ck_assert(!file_write(path, "hello, world", 12, NULL));
     api_fails(vpu_graph_load(&none, sim, path, &api_err), VPU_ERR_PARSE,
               "not a graph: expected 89 'VPUGRF' 0a");
@@ -645,6 +645,17 @@ static const struct {
     {"\"parent\": 3", "\"parent\": null", "inside of its parent"},
     {"\"params\": []", "\"params\": [\"x\"]", "name=value"},
     {"\"kind\": \"local\"", "\"kind\": \"buffer\"", "buffer: expected"},
+    {"\"kind\": \"local\"", "\"kind\": \"bytes\"", "section: expected"},
+    {"\"place\": null", "\"place\": -1", "buffers[0].place"},
+    {"\"place\": null", "\"place\": 4294967296", "buffers[0].place"},
+    {"\"program\": null", "\"program\": 3", "program.offset"},
+    {"\"program\": null", "\"program\": {\"dims\": 0, \"offset\": [0, 0, 0]}",
+     "program.dims"},
+    {"\"program\": null", "\"program\": {\"dims\": 3, \"offset\": [0, 0]}",
+     "program.offset"},
+    {"\"program\": null",
+     "\"program\": {\"dims\": 3, \"offset\": [4294967295, 0, 0]}",
+     "global ids of 32 bits"},
 };
 enum { N_HOSTILE = sizeof hostile / sizeof *hostile };
 
@@ -705,6 +716,13 @@ static const struct {
     {"\"integer\": -2", "\"integer\": 9223372036854775807", VPU_OK},
     {"\"dtype\": \"f32\"", "\"dtype\": \"i32\"", VPU_OK},
     {"\"max_shaves\": 0", "\"max_shaves\": 4294967295", VPU_OK},
+    {"\"place\": null", "\"place\": 5", VPU_ERR_INVALID},
+    {"\"place\": null", "\"place\": 2147483712", VPU_OK},
+    {"\"place\": null", "\"place\": 4294967232", VPU_ERR_INVALID},
+    {"\"program\": null", "\"program\": {\"dims\": 3, \"offset\": [0, 0, 0]}",
+     VPU_OK},
+    {"\"program\": null",
+     "\"program\": {\"dims\": 1, \"offset\": [1000000, 0, 0]}", VPU_ERR_FAULT},
 };
 enum { N_WRONG = sizeof wrong / sizeof *wrong };
 

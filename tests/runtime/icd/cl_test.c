@@ -48,6 +48,12 @@ static const struct {
     {"cl --timeout -1 true", 2, "expected seconds"},
     {"cl --machine nothing.xml true", 2, "nothing.xml"},
     {"cl --nix true", 2, "unknown option"},
+    {"cl --check=nix true", 2, "nix"},
+    {"cl --check --order some true", 2, "--order some: expected all"},
+    {"cl --check --order all:0 true", 2, "expected all, or all:N"},
+    {"cl --order all true", 2, "are for --check"},
+    {"cl --suppress f true", 2, "are for --check"},
+    {"cl --check true", 0, "made no context"},
 };
 
 START_TEST(ends_as_the_program_does)
@@ -128,6 +134,98 @@ START_TEST(launches_as_json)
 }
 END_TEST
 
+/* Cycles, and when each launch began, to the last one. */
+START_TEST(the_same_every_time)
+{
+    size_t n, m;
+    const char *first, *second;
+    const char *command = arena_printf(
+        p.arena,
+        "cl --launches l.jsonl %s diff %s/kernels/%s --a sim --b opencl", vpu,
+        root, layers[_i]);
+
+    terminal_run(&p, command);
+    first = terminal_bytes(&p, "l.jsonl", &n);
+    terminal_run(&p, command);
+    second = terminal_bytes(&p, "l.jsonl", &m);
+    ck_assert_msg(n && n == m && !memcmp(first, second, n), "%s\n%s", first,
+                  second);
+}
+END_TEST
+
+/* --- checkers, files ------------------------------------------------------ */
+
+#define OPENCL_RUN "%s run layer.xml --shape in0=1x1x4x16:f32 --backend opencl"
+
+/* Reads one element too far, in line 4. */
+static void beyond(void)
+{
+    terminal_text(&p, "k.cl",
+                  "__kernel void k(__global const float *src,\n"
+                  "                __global float *dst)\n"
+                  "{\n"
+                  "    dst[get_global_id(0)] = src[get_global_id(0) + 1];\n"
+                  "}\n");
+    terminal_text(
+        &p, "layer.xml",
+        "<CustomLayer name=\"L\" type=\"MVCL\" version=\"1\">"
+        "<Kernel entry=\"k\"><Source filename=\"k.cl\"/><Parameters>"
+        "<Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+        "format=\"BFYX\"/>"
+        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/></Parameters>"
+        "<WorkSizes dim=\"input,0\" global=\"X*Y,1,1\" local=\"16,1,1\"/>"
+        "</Kernel></CustomLayer>");
+}
+
+/* Also without checkers the line is told, and the program hears of it. */
+START_TEST(lines_of_faults)
+{
+    beyond();
+    terminal_run(&p, arena_printf(p.arena, "cl " OPENCL_RUN, vpu));
+    ck_assert_int_ne(p.status, 0);
+    ck_assert_msg(strstr(p.err, "source.cl:4:") &&
+                      strstr(p.err, "kernel 'k', work-group (3, 0, 0)") &&
+                      strstr(p.err, "behind the end of buffer 1 (256 bytes)"),
+                  "%s", p.err);
+    terminal_run(
+        &p, arena_printf(p.arena, "cl --check --findings f " OPENCL_RUN, vpu));
+    ck_assert_msg(strstr(p.err, "source.cl:4:") && strstr(p.err, "[bounds]") &&
+                      strstr(p.err, "dst[get_global_id(0)] = src"),
+                  "%s", p.err);
+    ck_assert(terminal_has(&p, "f"));
+    terminal_text(&p, "known", "bounds k source.cl\n");
+    terminal_run(
+        &p,
+        arena_printf(p.arena, "cl --check --suppress known " OPENCL_RUN, vpu));
+    ck_assert_msg(!strstr(p.err, "[bounds]") && strstr(p.err, ", 0 findings"),
+                  "%s", p.err);
+}
+END_TEST
+
+/* --kernel chooses; a folder that cannot be made does not stop a program. */
+START_TEST(files_of_launches)
+{
+    const char *run = arena_printf(
+        p.arena, "%s run %s/kernels/%s --backend opencl", vpu, root, layers[3]);
+
+    terminal_run(
+        &p, arena_printf(p.arena, "cl --dump d --kernel mvn_apply %s", run));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert(terminal_has(&p, "d/0001-mvn_apply.vpugraph"));
+    ck_assert(!terminal_has(&p, "d/0002-mvn_apply.vpugraph"));
+    terminal_run(&p, "check d/0001-mvn_apply.vpugraph");
+    ck_assert_msg(p.status == 0, "%s%s", p.out, p.err);
+    terminal_run(&p, "run d/0001-mvn_apply.vpugraph --shape in0=4");
+    ck_assert_msg(p.status == 2 && strstr(p.err, "--shape is for layers"), "%s",
+                  p.err);
+    terminal_run(&p, "run d/0001-mvn_apply.vpugraph --backend opencl:0");
+    ck_assert_msg(p.status != 0, "%s", p.out);
+    terminal_run(&p, arena_printf(p.arena, "cl --dump /proc/d %s", run));
+    ck_assert_msg(p.status == 0 && strstr(p.err, "/proc/d"), "%s", p.err);
+}
+END_TEST
+
 /* A kernel that does not end is ended, and the host hears of it. */
 START_TEST(limits)
 {
@@ -166,6 +264,10 @@ int main(void)
     tcase_add_test(t, what_it_is_asked_for);
     tcase_add_loop_test(t, samples, 0, sizeof layers / sizeof *layers);
     tcase_add_test(t, launches_as_json);
+    tcase_add_loop_test(t, the_same_every_time, 0,
+                        sizeof layers / sizeof *layers);
+    tcase_add_test(t, lines_of_faults);
+    tcase_add_test(t, files_of_launches);
     tcase_add_test(t, limits);
     tcase_add_test(t, variable);
     suite_add_tcase(s, t);

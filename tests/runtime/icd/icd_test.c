@@ -555,6 +555,65 @@ START_TEST(user_events)
 }
 END_TEST
 
+/* Nothing runs beside the program; whoever does not wait gets there, too. */
+START_TEST(without_waiting)
+{
+    cl_command_queue q = CL->clCreateCommandQueue(context, device, 0, &rc);
+    cl_mem m = buffer(CL_MEM_READ_WRITE, 8, NULL);
+    const int one = 1;
+    cl_int status = CL_QUEUED;
+    cl_event e, gate = CL->clCreateUserEvent(context, &rc);
+    atomic_int calls = 0;
+
+    OK(CL->clEnqueueFillBuffer(q, m, &one, 4, 0, 4, 0, NULL, &e));
+    for (int i = 0; i < 100 && status != CL_COMPLETE; i++)
+        OK(CL->clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                              sizeof status, &status, NULL));
+    ck_assert_int_eq(status, CL_COMPLETE);
+    OK(CL->clReleaseEvent(e));
+    OK(CL->clEnqueueFillBuffer(q, m, &one, 4, 0, 4, 0, NULL, &e));
+    OK(CL->clSetEventCallback(e, CL_COMPLETE, count, &calls));
+    OK(CL->clFlush(q));
+    while (!atomic_load(&calls))
+        ;
+    OK(CL->clReleaseEvent(e));
+    OK(CL->clEnqueueFillBuffer(q, m, &one, 4, 0, 4, 1, &gate, &e));
+    OK(CL->clSetEventCallback(e, CL_COMPLETE, count, &calls));
+    OK(CL->clFlush(q));
+    OK(CL->clSetUserEventStatus(gate, CL_COMPLETE));
+    while (atomic_load(&calls) < 2)
+        ;
+    OK(CL->clReleaseEvent(e));
+    OK(CL->clReleaseEvent(gate));
+    OK(CL->clEnqueueFillBuffer(q, m, &one, 4, 0, 4, 0, NULL, &e));
+    OK(CL->clSetEventCallback(e, CL_COMPLETE, count, &calls));
+    OK(CL->clReleaseCommandQueue(q)); /* the last reference flushes */
+    while (atomic_load(&calls) < 3)
+        ;
+    OK(CL->clReleaseEvent(e));
+    OK(CL->clReleaseMemObject(m));
+}
+END_TEST
+
+/* More commands than are kept back, without a wait between. */
+START_TEST(many_commands)
+{
+    cl_command_queue q = CL->clCreateCommandQueue(context, device, 0, &rc);
+    cl_mem m = buffer(CL_MEM_READ_WRITE, 4096 * 4, NULL);
+    int got[4096];
+
+    for (int i = 0; i < 4096; i++)
+        OK(CL->clEnqueueFillBuffer(q, m, &i, 4, 4 * (size_t)i, 4, 0, NULL,
+                                   NULL));
+    OK(CL->clEnqueueReadBuffer(q, m, CL_TRUE, 0, sizeof got, got, 0, NULL,
+                               NULL));
+    for (int i = 0; i < 4096; i++)
+        ck_assert_int_eq(got[i], i);
+    OK(CL->clReleaseMemObject(m));
+    OK(CL->clReleaseCommandQueue(q));
+}
+END_TEST
+
 /* What waits for a command that failed fails, and the queue goes on. */
 START_TEST(failures_are_passed_on)
 {
@@ -773,6 +832,8 @@ int main(void)
     tcase_add_test(t, compile_and_link);
     tcase_add_test(t, binaries);
     tcase_add_loop_test(t, user_events, 0, 2);
+    tcase_add_test(t, without_waiting);
+    tcase_add_test(t, many_commands);
     tcase_add_test(t, failures_are_passed_on);
     tcase_add_test(t, barriers);
     tcase_add_test(t, times);
