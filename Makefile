@@ -381,6 +381,7 @@ compile_commands.json: FORCE
 BIN     := $(DESTDIR)$(PREFIX)/bin/vpu
 HEADER  := $(DESTDIR)$(PREFIX)/include/vpu_plugin.h
 HEADERS := $(DESTDIR)$(PREFIX)/include/vpusim
+QUERIES := $(DESTDIR)$(PREFIX)/include/CL/cl_vpusim.h
 SHARED  := $(DESTDIR)$(PREFIX)/lib/libvpusim.so
 PC      := $(DESTDIR)$(PREFIX)/lib/pkgconfig/vpusim.pc
 RULES   := $(DESTDIR)$(UDEVDIR)/70-vpusim.rules
@@ -393,6 +394,7 @@ install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
 	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
 	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h include/vpusim/images.h
+	install -D -m 644 include/CL/cl_vpusim.h $(QUERIES)
 	install -D -m 755 $(OUT)/libvpusim.so.$(SONAME) $(SHARED).$(SONAME)
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
 	install -D -m 755 $(OUT)/libvpusim-opencl.so $(DRIVER)
@@ -413,7 +415,7 @@ install: all plugins
 	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
 	    $(SHARE)/kernels/*/*.case
 uninstall:
-	rm -f $(BIN) $(HEADER) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
+	rm -f $(BIN) $(HEADER) $(QUERIES) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
 	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
 dist:

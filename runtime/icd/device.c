@@ -95,6 +95,20 @@ static cl_device_type type(void)
     return types[icd_setting()->as];
 }
 
+/* Their names, ";" between them; written once, the same each time. */
+static const char *causes(void)
+{
+    static char text[512];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    for (int k = *text ? MACH_N_CAUSES : 0; k < MACH_N_CAUSES; k++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+                 k ? ";" : "", mach_cause_name((mach_cause)k));
+    pthread_mutex_unlock(&lock);
+    return text;
+}
+
 cl_int icd_clGetDeviceIDs(cl_platform_id platform, cl_device_type asked,
                           cl_uint n, cl_device_id *list, cl_uint *count)
 {

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "include/CL/cl_vpusim.h"
 #include "runtime/icd/core/core.h"
 #include "runtime/icd/settings.h"
 
@@ -149,14 +150,21 @@ typedef struct icd_callback {
     cl_int on, status;
 } icd_callback;
 
+/* Of a kernel's launch. */
+typedef struct {
+    cl_ulong cycles, causes[MACH_N_CAUSES], load, store, dma, ddr;
+    cl_uint shaves, factor, cmx;
+} icd_figures;
+
 struct _cl_event {
     ICD_HEAD;
     cl_context context;
     cl_command_queue queue; /* NULL: a user's */
     cl_command_type type;
     cl_int status;
-    bool final;        /* a user's, whose status is set */
-    cl_ulong times[4]; /* queued, submitted, started, ended */
+    bool final;           /* a user's, whose status is set */
+    icd_figures *figures; /* NULL: of no launch, or nobody asks */
+    cl_ulong times[4];    /* queued, submitted, started, ended */
     icd_callback *callbacks;
 };
 

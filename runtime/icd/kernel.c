@@ -256,6 +256,26 @@ uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l, str *list)
     return n;
 }
 
+/* Of both programs; queries of cl_vpusim.h. */
+static cl_int put_shape(const sim_kernel *k, cl_kernel_work_group_info what,
+                        const icd_answer *a)
+{
+    static const sim_variant_kind forms[2] = {SIM_SCALAR, SIM_VECTORIZED};
+    cl_uint n[2];
+    core_shape s;
+
+    for (int i = 0; i < 2; i++) {
+        if (icd_device.core->shape(k, forms[i], &s, NULL))
+            return CL_OUT_OF_RESOURCES;
+        n[i] = what == CL_KERNEL_BUNDLES_VPUSIM       ? s.bundles
+               : what == CL_KERNEL_I_REGISTERS_VPUSIM ? s.i_registers
+               : what == CL_KERNEL_V_REGISTERS_VPUSIM ? s.v_registers
+               : what == CL_KERNEL_SPILLS_VPUSIM      ? s.spills
+                                                      : s.factor;
+    }
+    return icd_put(a, n, sizeof n);
+}
+
 cl_int icd_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                     cl_kernel_work_group_info what, size_t room,
                                     void *to, size_t *size)
@@ -288,6 +308,14 @@ cl_int icd_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                        k->variants[SIM_VECTORIZED].present
                            ? k->variants[SIM_VECTORIZED].factor
                            : 1);
+    case CL_KERNEL_BUNDLES_VPUSIM:
+    case CL_KERNEL_I_REGISTERS_VPUSIM:
+    case CL_KERNEL_V_REGISTERS_VPUSIM:
+    case CL_KERNEL_SPILLS_VPUSIM:
+    case CL_KERNEL_VECTOR_FACTORS_VPUSIM:
+        return put_shape(k, what, &a);
+    case CL_KERNEL_NOT_VECTORIZED_VPUSIM:
+        return icd_put_text(&a, k->not_vectorized);
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return ICD_PUT(&a, cl_ulong, k->variants[SIM_SCALAR].stack_bytes);
     }

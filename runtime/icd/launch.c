@@ -160,6 +160,30 @@ static vpu_status place_structures(icd_command *c, vpu_error *err)
     return st;
 }
 
+/* For queries of cl_vpusim.h. */
+static void keep_figures(icd_command *c, const exec_result *r)
+{
+    const mach_profile *p = &r->profile;
+    icd_figures *f;
+
+    if (!(c->queue->properties & CL_QUEUE_PROFILING_ENABLE))
+        return;
+    c->event->figures = f = calloc(1, sizeof *f);
+    if (!f)
+        return;
+    *f = (icd_figures){.cycles = p->cycles,
+                       .load = p->load_bytes,
+                       .store = p->store_bytes,
+                       .dma = p->dma_in_bytes + p->dma_out_bytes,
+                       .ddr = p->ddr_bytes,
+                       .shaves = c->data.kernel.launch.n_shaves,
+                       .factor = r->variant == SIM_VECTORIZED ? r->factor : 1,
+                       .cmx = r->local_bytes};
+    for (uint32_t i = 0; i < MACH_MAX_SHAVES; i++)
+        for (uint32_t k = 0; k < MACH_N_CAUSES; k++)
+            f->causes[k] += p->by_cause[i][k];
+}
+
 static cl_int run_kernel(icd_command *c, uint64_t *ns)
 {
     exec_result result;
@@ -182,6 +206,7 @@ static cl_int run_kernel(icd_command *c, uint64_t *ns)
         icd_tell(c->queue->context, err.msg);
         return CL_OUT_OF_RESOURCES;
     }
+    keep_figures(c, &result);
     *ns = (uint64_t)((double)result.profile.cycles * 1e3 /
                      (double)icd_desc()->clk_mhz) +
           1;

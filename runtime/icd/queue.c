@@ -132,6 +132,7 @@ static cl_event event_new(cl_context context, cl_command_queue q,
 
 void icd_event_end(cl_event e)
 {
+    free(e->figures);
     icd_drop(e->queue);
     icd_drop(e->context);
 }
@@ -240,6 +241,32 @@ cl_int icd_clGetEventInfo(cl_event event, cl_event_info what, size_t room,
     return CL_INVALID_VALUE;
 }
 
+static cl_int put_figures(const icd_figures *f, cl_profiling_info what,
+                          const icd_answer *a)
+{
+    if (!f)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    switch (what) {
+    case CL_PROFILING_COMMAND_CYCLES_VPUSIM:
+        return ICD_PUT(a, cl_ulong, f->cycles);
+    case CL_PROFILING_COMMAND_SHAVE_CYCLES_VPUSIM:
+        return icd_put(a, f->causes, sizeof f->causes);
+    case CL_PROFILING_COMMAND_LOAD_BYTES_VPUSIM:
+        return ICD_PUT(a, cl_ulong, f->load);
+    case CL_PROFILING_COMMAND_STORE_BYTES_VPUSIM:
+        return ICD_PUT(a, cl_ulong, f->store);
+    case CL_PROFILING_COMMAND_DMA_BYTES_VPUSIM:
+        return ICD_PUT(a, cl_ulong, f->dma);
+    case CL_PROFILING_COMMAND_DDR_BYTES_VPUSIM:
+        return ICD_PUT(a, cl_ulong, f->ddr);
+    case CL_PROFILING_COMMAND_SHAVES_VPUSIM:
+        return ICD_PUT(a, cl_uint, f->shaves);
+    case CL_PROFILING_COMMAND_VECTOR_FACTOR_VPUSIM:
+        return ICD_PUT(a, cl_uint, f->factor);
+    }
+    return ICD_PUT(a, cl_uint, f->cmx);
+}
+
 cl_int icd_clGetEventProfilingInfo(cl_event event, cl_profiling_info what,
                                    size_t room, void *to, size_t *size)
 {
@@ -251,6 +278,9 @@ cl_int icd_clGetEventProfilingInfo(cl_event event, cl_profiling_info what,
         !(event->queue->properties & CL_QUEUE_PROFILING_ENABLE) ||
         (cl_int)icd_count((cl_uint *)&event->status) != CL_COMPLETE)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
+    if (what >= CL_PROFILING_COMMAND_CYCLES_VPUSIM &&
+        what <= CL_PROFILING_COMMAND_CMX_BYTES_VPUSIM)
+        return put_figures(event->figures, what, &a);
     if (what < CL_PROFILING_COMMAND_QUEUED || what > CL_PROFILING_COMMAND_END)
         return CL_INVALID_VALUE;
     return ICD_PUT(&a, cl_ulong,

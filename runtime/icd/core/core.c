@@ -8,6 +8,7 @@
 #include "base/oom.h"
 #include "base/temp.h"
 #include "runtime/backend/locate.h"
+#include "runtime/report/listing.h"
 
 /* --- the device ----------------------------------------------------------- */
 
@@ -187,19 +188,20 @@ static const char *const *copy_texts(arena *a, const char *const *list,
     return out;
 }
 
-/* With the extension's macro, as of any extension. */
+/* With the extensions' macros, as of any extension. */
 static void keep_source(core_unit *u, const core_source *s)
 {
     arena *a = u->arena;
-    const char **options = arena_array(a, const char *, s->n_options + 1);
+    const char **options = arena_array(a, const char *, s->n_options + 2);
 
     for (uint32_t i = 0; i < s->n_options; i++)
         options[i] = arena_strdup(a, s->options[i]);
     options[s->n_options] = "-Dcl_vpusim_shave=1";
+    options[s->n_options + 1] = "-Dcl_vpusim_queries=1";
     u->source =
         (core_source){.text = arena_strdup(a, s->text),
                       .options = options,
-                      .n_options = s->n_options + 1,
+                      .n_options = s->n_options + 2,
                       .names = copy_texts(a, s->names, s->n_headers),
                       .headers = copy_texts(a, s->headers, s->n_headers),
                       .n_headers = s->n_headers};
@@ -350,6 +352,25 @@ static uint32_t local_bytes(const core_launch *l, const mach_desc *desc,
                             desc->ocl_local_budget, list);
 }
 
+static vpu_status shape(const sim_kernel *k, sim_variant_kind v,
+                        core_shape *out, vpu_error *err)
+{
+    arena *a = arena_create(0);
+    const isa_function *programs[SIM_N_VARIANTS];
+    vpu_status st = kernel_programs(k, a, programs, err);
+
+    *out = (core_shape){0};
+    if (!st && programs[v]) {
+        const listing_figures n = listing_count(programs[v]);
+
+        *out = (core_shape){(uint32_t)n.bundles, n.i_registers, n.v_registers,
+                            programs[v]->n_spills,
+                            v == SIM_VECTORIZED ? k->variants[v].factor : 1};
+    }
+    arena_destroy(a);
+    return st;
+}
+
 typedef struct {
     core_machine *m;
     exec_launch x;
@@ -410,6 +431,7 @@ const core_table vpusim_icd_core = {.version = VPU_VERSION,
                                     .release = unit_release,
                                     .local_bytes = local_bytes,
                                     .cause = mach_cause_name,
+                                    .shape = shape,
                                     .run = run,
                                     .check = core_check,
                                     .dump = core_dump,

@@ -42,6 +42,10 @@ typedef struct {
 } core_launch;
 
 typedef struct {
+    uint32_t bundles, i_registers, v_registers, spills, factor;
+} core_shape;
+
+typedef struct {
     const char *checks;   /* as vpu check --checks; NULL = the default */
     const char *suppress; /* a file of known findings; NULL = none */
     bool orders;          /* other orders of work-groups, too, */
@@ -90,6 +94,10 @@ typedef struct {
     uint32_t (*local_bytes)(const core_launch *l, const mach_desc *desc,
                             str *list);
     const char *(*cause)(mach_cause c);
+    /* A kernel's program in that form; all-zero: it has none. Errors of
+     * kernel_programs. */
+    vpu_status (*shape)(const sim_kernel *k, sim_variant_kind v,
+                        core_shape *out, vpu_error *err);
     /* Errors of exec_run; and VPU_ERR_FAULT when it wrote beside a buffer. The
      * message has the line. */
     vpu_status (*run)(core_machine *m, const core_launch *l, exec_result *out,

@@ -698,6 +698,96 @@ START_TEST(times)
 }
 END_TEST
 
+/* Queries of cl_vpusim.h: what the cycles are says every one of them. */
+START_TEST(figures)
+{
+    cl_program p = built("__kernel void k(__global const float *a,\n"
+                         "                __global float *o)\n"
+                         "{ int i = get_global_id(0); o[i] = a[i] + 1; }\n"
+                         "__kernel void s(__global float4 *o) { o[0] = 1; }\n",
+                         NULL);
+    cl_kernel k = kernel(p, "k"), s = kernel(p, "s");
+    cl_command_queue plain = CL->clCreateCommandQueue(context, device, 0, &rc);
+    cl_mem a = buffer(CL_MEM_READ_WRITE, 4096, NULL),
+           o = buffer(CL_MEM_READ_WRITE, 4096, NULL);
+    const size_t n = 1024, local = 64;
+    cl_ulong cycles, causes[32], bytes, sum = 0, span[2];
+    cl_uint shaves, factor, pair[2], cmx;
+    size_t size;
+    char text[512];
+    cl_event e;
+
+#define ASK(what, to) \
+    OK(CL->clGetEventProfilingInfo(e, what, sizeof to, &to, NULL))
+    set(k, 0, sizeof a, &a);
+    set(k, 1, sizeof o, &o);
+    OK(CL->clEnqueueNDRangeKernel(queue, k, 1, NULL, &n, &local, 0, NULL, &e));
+    OK(CL->clFinish(queue));
+    ASK(CL_PROFILING_COMMAND_CYCLES_VPUSIM, cycles);
+    ASK(CL_PROFILING_COMMAND_SHAVES_VPUSIM, shaves);
+    ASK(CL_PROFILING_COMMAND_VECTOR_FACTOR_VPUSIM, factor);
+    ASK(CL_PROFILING_COMMAND_CMX_BYTES_VPUSIM, cmx);
+    OK(CL->clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_SHAVE_CYCLES_VPUSIM,
+                                   sizeof causes, causes, &size));
+    for (size_t i = 0; i < size / sizeof *causes; i++)
+        sum += causes[i];
+    ck_assert_uint_eq(sum, cycles * shaves);
+    ck_assert_uint_eq(shaves, 16);
+    ck_assert_uint_eq(cmx, 0);
+    ASK(CL_PROFILING_COMMAND_LOAD_BYTES_VPUSIM, bytes);
+    ck_assert_uint_eq(bytes, 4096);
+    ASK(CL_PROFILING_COMMAND_STORE_BYTES_VPUSIM, bytes);
+    ck_assert_uint_eq(bytes, 4096);
+    ASK(CL_PROFILING_COMMAND_DMA_BYTES_VPUSIM, bytes);
+    ck_assert_uint_eq(bytes, 0);
+    ASK(CL_PROFILING_COMMAND_DDR_BYTES_VPUSIM, bytes);
+    ck_assert_uint_ge(bytes, 8192);
+    ASK(CL_PROFILING_COMMAND_START, span[0]);
+    ASK(CL_PROFILING_COMMAND_END, span[1]);
+    ck_assert_uint_eq(span[1] - span[0], cycles * 1000 / 700 + 1);
+    OK(CL->clReleaseEvent(e));
+
+    OK(CL->clGetDeviceInfo(device, CL_DEVICE_CYCLE_CAUSES_VPUSIM, sizeof text,
+                           text, NULL));
+    ck_assert_msg(!strncmp(text, "issue;", 6) && strstr(text, ";DDR stall;"),
+                  "%s", text);
+    OK(CL->clGetKernelWorkGroupInfo(k, device, CL_KERNEL_VECTOR_FACTORS_VPUSIM,
+                                    sizeof pair, pair, NULL));
+    ck_assert_uint_eq(pair[0], 1);
+    ck_assert_uint_eq(pair[1], factor);
+    for (cl_uint what = CL_KERNEL_BUNDLES_VPUSIM;
+         what <= CL_KERNEL_SPILLS_VPUSIM; what++) {
+        OK(CL->clGetKernelWorkGroupInfo(k, device, what, sizeof pair, pair,
+                                        NULL));
+        ck_assert_msg((pair[0] > 0) == (what < CL_KERNEL_V_REGISTERS_VPUSIM) ||
+                          what == CL_KERNEL_V_REGISTERS_VPUSIM,
+                      "%x: %u", what, pair[0]);
+    }
+    OK(CL->clGetKernelWorkGroupInfo(s, device, CL_KERNEL_NOT_VECTORIZED_VPUSIM,
+                                    sizeof text, text, NULL));
+    ck_assert_msg(strstr(text, "vector"), "%s", text);
+    OK(CL->clGetKernelWorkGroupInfo(s, device, CL_KERNEL_VECTOR_FACTORS_VPUSIM,
+                                    sizeof pair, pair, NULL));
+    ck_assert_uint_eq(pair[1], 0);
+
+    OK(CL->clEnqueueReadBuffer(queue, o, CL_TRUE, 0, sizeof text, text, 0, NULL,
+                               &e));
+    FAILS(CL->clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_CYCLES_VPUSIM,
+                                      sizeof cycles, &cycles, NULL),
+          CL_PROFILING_INFO_NOT_AVAILABLE);
+    OK(CL->clReleaseEvent(e));
+    OK(CL->clEnqueueNDRangeKernel(plain, k, 1, NULL, &n, &local, 0, NULL, &e));
+    OK(CL->clFinish(plain));
+    FAILS(CL->clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_CYCLES_VPUSIM,
+                                      sizeof cycles, &cycles, NULL),
+          CL_PROFILING_INFO_NOT_AVAILABLE);
+    OK(CL->clReleaseEvent(e));
+    OK(CL->clReleaseCommandQueue(plain));
+    OK(CL->clReleaseMemObject(a));
+    OK(CL->clReleaseMemObject(o));
+}
+END_TEST
+
 /* A kernel that leaves its memory: told, the event fails, the program lives. */
 static char told[1024];
 
@@ -837,6 +927,7 @@ int main(void)
     tcase_add_test(t, failures_are_passed_on);
     tcase_add_test(t, barriers);
     tcase_add_test(t, times);
+    tcase_add_test(t, figures);
     tcase_add_test(t, faults);
     tcase_add_test(t, functions_of_the_host);
     tcase_add_test(t, threads);
