@@ -52,18 +52,32 @@ static void *buffer(void *self, uint32_t i)
     return memory_window(b->mem) + b->addresses[i];
 }
 
+/* Bytes from k on whose bits are all `set`. */
+static uint64_t run_of(const uint8_t *bits, uint64_t k, uint64_t n, bool set)
+{
+    const uint8_t whole = set ? 0xff : 0;
+    uint64_t first = k;
+
+    while (k < n && (bits[k / 8] >> k % 8 & 1) == set)
+        k += k % 8 == 0 && n - k >= 8 && bits[k / 8] == whole ? 8 : 1;
+    return k - first;
+}
+
 /* What of a buffer is there before the first launch. */
 static void tell_checker(backend_sim_graph *b, uint32_t i)
 {
     const graph_buffer *x = &b->graph->buffers[i];
+    const uint8_t *bits = x->init ? x->init_written : NULL;
     uint32_t at = b->addresses[i];
-    bool all = x->role == GRAPH_INPUT ||
-               (x->init ? !x->init_written : x->role == GRAPH_CONST);
+    bool all = bits ? run_of(bits, 0, x->bytes, true) == x->bytes
+                    : x->role == GRAPH_INPUT || x->init;
 
     check_buffer(b->checker, x->name, i, at, x->bytes, all);
-    for (uint64_t k = 0; k < x->bytes && x->init_written; k++)
-        if (x->init_written[k / 8] >> k % 8 & 1)
-            check_filled(b->checker, at + (uint32_t)k, 1);
+    for (uint64_t k = 0, n; bits && !all && k < x->bytes; k += n) {
+        n = run_of(bits, k, x->bytes, true);
+        check_filled(b->checker, at + (uint32_t)k, n);
+        n += run_of(bits, k + n, x->bytes, false);
+    }
 }
 
 static uint32_t alignment_of(const graph *g)

@@ -562,8 +562,12 @@ void check_written_bits(const check_session *s, uint32_t number, uint8_t *bits)
     for (size_t i = 0; i < s->n_buffers; i++) {
         const check_region *r = &s->buffers[i];
 
+        if (r->number == number && (r->blank || r->full)) {
+            memset(bits, 0xff, (r->bytes + 7) / 8);
+            continue;
+        }
         for (uint64_t k = 0; k < r->bytes && r->number == number; k++)
-            if (r->blank || s->shadow[r->address + k] & SHADOW_INIT)
+            if (s->shadow[r->address + k] & SHADOW_INIT)
                 bits[k / 8] |= (uint8_t)(1u << k % 8);
     }
 }

@@ -29,7 +29,7 @@ enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
     "in1=1x16x24x32 --shape out0=1x25x24x32"
 
 static const char *vpu, *clhost;
-static json_t *rows, *model_rows, *check_rows;
+static json_t *rows, *model_rows, *check_rows, *driver_rows;
 static double peak_mib; /* above the buffers, of all kernel rows */
 static const char *peak_name;
 
@@ -131,6 +131,60 @@ static void bench_kernel(const bench_row *k)
         time_clhost("oclgrind ", "Oclgrind", OCLGRIND_RUNS, k->host_part) *
         k->share;
     add_row(k->name, ours, oclgrind, pocl);
+}
+
+/* --- the OpenCL driver --------------------------------------------------- */
+
+/* One host program on all drivers; ours against vpu run of the same kernel,
+ * too. Both of ours have timing. */
+static void bench_driver(const bench_row *k)
+{
+    char plain[256], checking[256];
+    double ours, run, pocl, oclgrind, checked, racing;
+    json_t *o = json_object();
+
+    progress(k->name);
+    snprintf(plain, sizeof plain, "%s cl ", vpu);
+    snprintf(checking, sizeof checking,
+             "%s cl --check --suppress tests/bench/known ", vpu);
+    ours = time_clhost(plain, "vpusim", RUNS, k->host);
+    run = time_vpu(k);
+    pocl = time_clhost("", "Portable", RUNS, k->host);
+    oclgrind =
+        time_clhost("oclgrind ", "Oclgrind", OCLGRIND_RUNS, k->host_part) *
+        k->share;
+    checked = time_clhost(checking, "vpusim", OCLGRIND_RUNS, k->host);
+    racing = time_clhost("oclgrind --data-races --uninitialized ", "Oclgrind",
+                         OCLGRIND_RUNS, k->host_part) *
+             k->share;
+    json_object_set_new(o, "name", json_string(k->name));
+    json_object_set_new(o, "seconds", json_real(ours));
+    json_object_set_new(o, "vs_run", ratio(run, ours));
+    json_object_set_new(o, "vs_oclgrind", ratio(oclgrind, ours));
+    json_object_set_new(o, "vs_pocl", ratio(pocl, ours));
+    json_object_set_new(o, "checked_seconds", json_real(checked));
+    json_object_set_new(o, "checked_vs_oclgrind", ratio(racing, checked));
+    json_array_append_new(driver_rows, o);
+    if (isatty(2))
+        fprintf(stderr, "\r\033[K");
+    printf("%-34s", k->name);
+    print_time(ours);
+    print_ratio(run, ours);
+    print_ratio(oclgrind, ours);
+    print_ratio(pocl, ours);
+    print_time(checked);
+    print_ratio(racing, checked);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void bench_drivers(void)
+{
+    printf("\n%-34s %11s %9s %9s %9s %11s %9s\n", "the driver (vpu cl)",
+           "vpusim", "vs run", "vs O.", "vs PoCL", "--check", "vs O.");
+    for (int i = 0; i < BENCH_ROWS; i++)
+        if (bench_rows[i].host && bench_rows[i].host_part)
+            bench_driver(&bench_rows[i]);
 }
 
 /* --- the model's own cost ------------------------------------------------ */
@@ -393,8 +447,8 @@ int main(int argc, char **argv)
         bench_ways(argv[2]);
         return 0;
     }
-    if (argc != 4) {
-        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json\n"
+    if (argc != 4 && (argc != 5 || strcmp(argv[4], "driver"))) {
+        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json [driver]\n"
                         "       bench --ways VPU\n");
         return 2;
     }
@@ -403,6 +457,11 @@ int main(int argc, char **argv)
     rows = json_array();
     model_rows = json_array();
     check_rows = json_array();
+    driver_rows = json_array();
+    if (argc == 5) { /* this part alone */
+        bench_drivers();
+        return json_dump_file(driver_rows, argv[3], JSON_INDENT(2)) ? 1 : 0;
+    }
     printf("%-34s %11s %11s %11s %9s %9s\n", "", "vpusim", "Oclgrind", "PoCL",
            "vs O.", "vs PoCL");
     for (int i = 0; i < BENCH_ROWS; i++)
@@ -411,9 +470,11 @@ int main(int argc, char **argv)
     add_memory();
     bench_models();
     bench_checks();
+    bench_drivers();
     link = bench_link(vpu);
-    all = json_pack("{s:o,s:o,s:o,s:o}", "benchmarks", rows, "model",
-                    model_rows, "check", check_rows, "link", link);
+    all = json_pack("{s:o,s:o,s:o,s:o,s:o}", "benchmarks", rows, "model",
+                    model_rows, "check", check_rows, "driver", driver_rows,
+                    "link", link);
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;
