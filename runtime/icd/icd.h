@@ -311,6 +311,8 @@ void icd_watch_copied(cl_mem from, size_t from_offset, cl_mem to,
                       size_t to_offset, size_t bytes);
 /* The program reads it. */
 void icd_watch_read(cl_mem m, size_t offset, size_t bytes);
+/* The program ends. */
+void icd_watch_end(void);
 /* A launch is refused for its local size, or for the memory of its groups. */
 void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
                        const char *text);

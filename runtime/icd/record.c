@@ -37,7 +37,11 @@ static FILE *open_once(output *o, const char *path)
 static void prove(void)
 {
     const char *path = icd_setting()->proof;
-    FILE *f = path && record.pid == getpid() ? fopen(path, "ae") : NULL;
+    bool own = record.pid == getpid();
+    FILE *f = path && own ? fopen(path, "ae") : NULL;
+
+    if (own)
+        icd_watch_end();
 
     if (!f)
         return;

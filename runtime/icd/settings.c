@@ -154,6 +154,23 @@ static vpu_status take_checks(const given *g, icd_settings *out, vpu_error *err)
                                          &(check_set){0}, err);
 }
 
+static vpu_status take_trace(const given *g, icd_settings *out, vpu_error *err)
+{
+    static const char *const words[] = {"summary", "groups", "full"};
+    const char *level = last(&g->trace_level);
+    int i = 0;
+
+    out->trace = last(&g->trace);
+    out->trace_level = TRC_GROUPS;
+    while (level && i < 3 && strcmp(level, words[i]))
+        i++;
+    if (i == 3)
+        return refuse("trace-level", level, "summary, groups or full", err);
+    if (level)
+        out->trace_level = (trc_level)i;
+    return VPU_OK;
+}
+
 static vpu_status take_type(const given *g, icd_settings *out, vpu_error *err)
 {
     static const char *const words[] = {"accelerator", "gpu", "cpu"};
@@ -183,6 +200,8 @@ vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
     out->dump = last(&g.dump);
     out->kernels = arena_memdup(a, g.kernel.list, sizeof g.kernel.list);
     out->n_kernels = g.kernel.n;
+    if (!st)
+        st = take_trace(&g, out, err);
     out->launches = last(&g.launches);
     out->proof = last(&g.proof);
     return st;

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/trace/writer.h"
 #include "sim/machine/desc.h"
 
 enum { ICD_MOST_SETTINGS = 64 };
@@ -21,6 +22,8 @@ typedef struct {
     const char *dump;     /* a folder; NULL = none */
     const char *const *kernels; /* that check and dump are for; none = all */
     uint32_t n_kernels;
+    const char *trace; /* a file; NULL = none */
+    trc_level trace_level;
     const char *launches, *findings, *proof; /* files; NULL = none */
 } icd_settings;
 

@@ -1,6 +1,7 @@
 /* The driver's table of the simulator. */
 #include "runtime/icd/core/core_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "base/oom.h"
 #include "base/temp.h"
 #include "runtime/backend/locate.h"
+#include "runtime/backend/trace_source.h"
 #include "runtime/report/listing.h"
 
 /* --- the device ----------------------------------------------------------- */
@@ -16,6 +18,7 @@ static void machine_close(core_machine *m)
 {
     if (!m)
         return;
+    trc_writer_abandon(m->trace);
     while (m->told) {
         core_told *x = m->told;
 
@@ -60,6 +63,30 @@ static vpu_status machine_open(const mach_desc *desc, core_machine **out,
 
     *out = o.made;
     return st;
+}
+
+static vpu_status trace(core_machine *m, const char *path, trc_level level,
+                        vpu_error *err)
+{
+    const trc_config cfg = {.level = level,
+                            .clk_mhz = (uint32_t)m->desc.clk_mhz};
+    vpu_status st = trc_writer_create(&cfg, &m->trace, err);
+
+    if (!st)
+        st = trc_writer_add(m->trace, TRC_PERFETTO, path, err);
+    if (st) {
+        trc_writer_abandon(m->trace);
+        m->trace = NULL;
+    }
+    return st;
+}
+
+static vpu_status end_trace(core_machine *m, vpu_error *err)
+{
+    trc_writer *w = m->trace;
+
+    m->trace = NULL;
+    return w ? trc_writer_commit(w, err) : VPU_OK;
 }
 
 static uint8_t *window(const core_machine *m)
@@ -331,6 +358,7 @@ exec_launch core_launch_of(const core_launch *l)
                      .kernel = l->kernel,
                      .values = l->values,
                      .work_dim = l->work_dim,
+                     .start_cycle = l->start_cycle,
                      .how = {.n_shaves = l->n_shaves,
                              .max_cycles = l->max_cycles,
                              .timeout_s = l->timeout_s},
@@ -389,12 +417,41 @@ static vpu_status track(void *user, sim_kernel **out)
                           r->unit->arena, out, NULL);
 }
 
+/* Programs' texts under names of their own: their lines are all of
+ * CORE_TEXT_NAME. */
+static void trace_text(const running *r)
+{
+    static const exec_profile none;
+    bool again = r->unit->traced;
+    char name[32];
+
+    if (!again)
+        r->unit->traced = ++r->m->n_traced;
+    snprintf(name, sizeof name, "program-%u.cl", r->unit->traced);
+    if (r->unit->source.text)
+        backend_trace_source(r->m->trace, &(const backend_trace_stage){
+                                              .stage = r->x.name,
+                                              .path = name,
+                                              .text = r->unit->source.text,
+                                              .again = again,
+                                              .start_cycle = r->x.start_cycle,
+                                              .profile = &none});
+}
+
 static vpu_status run_launch(void *user, vpu_error *err)
 {
     running *r = user;
     core_machine *m = r->m;
-    vpu_status st = exec_run(m->mem, &m->desc, &r->x, r->out, err);
+    const exec_observer timeline = {
+        .name = "a trace", .needs = EXEC_TRACE_NEEDS, .trace = m->trace};
+    const exec_observer *const list[] = {&timeline};
+    vpu_status st;
 
+    r->x.observers = list;
+    r->x.n_observers = m->trace ? 1 : 0;
+    st = exec_run(m->mem, &m->desc, &r->x, r->out, err);
+    if (!st && m->trace)
+        trace_text(r);
     if (st) {
         backend_locate(
             &(const backend_stopped){m->mem, &m->desc, &r->x, r->out, track, r},
@@ -433,6 +490,8 @@ const core_table vpusim_icd_core = {.version = VPU_VERSION,
                                     .cause = mach_cause_name,
                                     .shape = shape,
                                     .run = run,
+                                    .trace = trace,
+                                    .end_trace = end_trace,
                                     .check = core_check,
                                     .dump = core_dump,
                                     .results = core_results};

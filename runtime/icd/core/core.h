@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/trace/writer.h"
 #include "sim/exec/exec.h"
 #include "sim/machine/desc.h"
 
@@ -35,8 +36,9 @@ typedef struct {
     const exec_value *values;
     uint32_t groups[3], local[3], offset[3], work_dim;
     uint32_t n_shaves;
-    uint64_t max_cycles; /* 0 = no limit */
-    double timeout_s;    /* 0 = no limit */
+    uint64_t start_cycle; /* on the device's clock, for the timeline */
+    uint64_t max_cycles;  /* 0 = no limit */
+    double timeout_s;     /* 0 = no limit */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
 } core_launch;
@@ -102,6 +104,12 @@ typedef struct {
      * message has the line. */
     vpu_status (*run)(core_machine *m, const core_launch *l, exec_result *out,
                       vpu_error *err);
+    /* From now on a timeline of all launches goes to the file, which is there
+     * when end_trace has ended well. Errors of trc_writer_add and
+     * trc_writer_commit. */
+    vpu_status (*trace)(core_machine *m, const char *path, trc_level level,
+                        vpu_error *err);
+    vpu_status (*end_trace)(core_machine *m, vpu_error *err);
     /* The launch under checkers, on copies of its objects, whose bits `written`
      * get what it writes; nothing else changes. What is found is added to *out,
      * but for what was found in an earlier launch of the machine.

@@ -17,6 +17,8 @@ struct core_machine {
     exec_threads *threads;
     exec_scratch scratch;
     core_told *told;
+    trc_writer *trace; /* NULL = none */
+    uint32_t n_traced; /* programs whose texts it has */
 };
 
 typedef struct core_made {
@@ -31,6 +33,7 @@ struct core_unit {
     uint32_t n_names;
     const char *const *names;
     core_made *kernels;
+    uint32_t traced; /* its number in the trace; 0: it is not there */
 };
 
 /* Name of a program's text in messages. */

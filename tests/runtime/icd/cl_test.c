@@ -54,6 +54,7 @@ static const struct {
     {"cl --order all true", 2, "are for --check"},
     {"cl --suppress f true", 2, "are for --check"},
     {"cl --check true", 0, "made no context"},
+    {"cl --trace t --trace-level most true", 2, "summary, groups or full"},
 };
 
 START_TEST(ends_as_the_program_does)
@@ -226,6 +227,38 @@ START_TEST(files_of_launches)
 }
 END_TEST
 
+/* The timeline has every launch, and is the same every time; of two processes
+ * the second's has its number. */
+START_TEST(timelines)
+{
+    const char *run = arena_printf(
+        p.arena, "%s run %s/kernels/%s --backend opencl", vpu, root, layers[3]);
+    const char *first, *second;
+    size_t n, m;
+
+    terminal_run(&p, arena_printf(p.arena, "cl --trace t %s", run));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    first = terminal_bytes(&p, "t", &n);
+    terminal_run(&p, "trace summary t --json");
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert(memmem(first, n, "mvn_stats", 9) &&
+              memmem(first, n, "mvn_apply", 9));
+    terminal_run(&p, arena_printf(p.arena, "cl --trace u %s", run));
+    second = terminal_bytes(&p, "u", &m);
+    ck_assert_msg(n == m && !memcmp(first, second, n), "%zu, %zu bytes", n, m);
+    terminal_text(
+        &p, "two.sh",
+        arena_printf(p.arena, "%s >/dev/null && %s >/dev/null\n", run, run));
+    terminal_run(&p, "cl --trace v --trace-level summary sh two.sh");
+    ck_assert_msg(p.status == 0 && strstr(p.err, "2 contexts, 4 launches"),
+                  "%s", p.err);
+    ck_assert_ptr_nonnull(strstr(terminal_files(&p, ""), "v."));
+    ck_assert(terminal_has(&p, "v"));
+    terminal_run(&p, arena_printf(p.arena, "cl --trace /proc/x %s", run));
+    ck_assert_msg(p.status == 0 && strstr(p.err, "/proc/x"), "%s", p.err);
+}
+END_TEST
+
 /* A kernel that does not end is ended, and the host hears of it. */
 START_TEST(limits)
 {
@@ -268,6 +301,7 @@ int main(void)
                         sizeof layers / sizeof *layers);
     tcase_add_test(t, lines_of_faults);
     tcase_add_test(t, files_of_launches);
+    tcase_add_test(t, timelines);
     tcase_add_test(t, limits);
     tcase_add_test(t, variable);
     suite_add_tcase(s, t);
