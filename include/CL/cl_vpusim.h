@@ -9,7 +9,7 @@
 #ifndef CL_VPUSIM_H
 #define CL_VPUSIM_H
 
-#include <CL/cl_platform.h>
+#include <stddef.h> /* of the sizes that queries take */
 
 #define CL_VPUSIM_QUERIES_EXTENSION "cl_vpusim_queries"
 

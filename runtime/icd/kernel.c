@@ -8,14 +8,14 @@ static cl_kernel make(cl_program program, const char *name, cl_int *error)
 {
     const core_table *core = icd_device.core;
     const sim_kernel *sim = NULL;
-    const char *const *names;
+    const sim_signature *kernels;
     uint32_t n, i = 0;
     cl_kernel k;
     vpu_error err;
     vpu_status st;
 
-    names = core->names(program->unit, &n);
-    while (i < n && strcmp(names[i], name))
+    kernels = core->kernels(program->unit, &n);
+    while (i < n && strcmp(kernels[i].name, name))
         i++;
     if (i == n) {
         icd_say(error, CL_INVALID_KERNEL_NAME);
@@ -58,7 +58,7 @@ cl_kernel icd_clCreateKernel(cl_program program, const char *name,
 cl_int icd_clCreateKernelsInProgram(cl_program program, cl_uint room,
                                     cl_kernel *list, cl_uint *count)
 {
-    const char *const *names;
+    const sim_signature *kernels;
     uint32_t n;
     cl_int rc = CL_SUCCESS;
 
@@ -66,11 +66,11 @@ cl_int icd_clCreateKernelsInProgram(cl_program program, cl_uint room,
         return CL_INVALID_PROGRAM;
     if (!icd_program_runs(program))
         return CL_INVALID_PROGRAM_EXECUTABLE;
-    names = icd_device.core->names(program->unit, &n);
+    kernels = icd_device.core->kernels(program->unit, &n);
     if (list && room < n)
         return CL_INVALID_VALUE;
     for (uint32_t i = 0; i < n && list && !rc; i++)
-        list[i] = make(program, names[i], &rc);
+        list[i] = make(program, kernels[i].name, &rc);
     if (count)
         *count = n;
     return rc;
@@ -159,10 +159,40 @@ cl_int icd_clSetKernelArg(cl_kernel kernel, cl_uint i, size_t bytes,
 
 /* --- queries -------------------------------------------------------------- */
 
+/* NULL: its program has no such kernel. */
+static const sim_signature *signature_of(cl_kernel k)
+{
+    uint32_t n;
+    const sim_signature *list = icd_device.core->kernels(k->program->unit, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!strcmp(list[i].name, k->sim->name))
+            return &list[i];
+    return NULL;
+}
+
+static cl_kernel_arg_type_qualifier qualifiers_of(cl_kernel k, cl_uint i)
+{
+    static const struct {
+        const char *word;
+        cl_kernel_arg_type_qualifier bit;
+    } words[] = {{"const", CL_KERNEL_ARG_TYPE_CONST},
+                 {"restrict", CL_KERNEL_ARG_TYPE_RESTRICT},
+                 {"volatile", CL_KERNEL_ARG_TYPE_VOLATILE}};
+    const sim_signature *s = signature_of(k);
+    cl_kernel_arg_type_qualifier all = CL_KERNEL_ARG_TYPE_NONE;
+
+    for (size_t w = 0; s && i < s->n_args && w < 3; w++)
+        if (strstr(s->qualifiers[i], words[w].word))
+            all |= words[w].bit;
+    return all;
+}
+
 cl_int icd_clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room,
                            void *to, size_t *size)
 {
     const icd_answer a = {room, to, size};
+    const sim_signature *s;
 
     if (!icd_is(kernel, ICD_KERNEL))
         return CL_INVALID_KERNEL;
@@ -178,7 +208,8 @@ cl_int icd_clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room,
     case CL_KERNEL_PROGRAM:
         return ICD_PUT(&a, cl_program, kernel->program);
     case CL_KERNEL_ATTRIBUTES:
-        return icd_put_text(&a, "");
+        s = signature_of(kernel);
+        return icd_put_text(&a, s ? s->attributes : "");
     }
     return CL_INVALID_VALUE;
 }
@@ -215,8 +246,7 @@ cl_int icd_clGetKernelArgInfo(cl_kernel kernel, cl_uint i,
         return icd_put_text(&a, g->type);
     case CL_KERNEL_ARG_TYPE_QUALIFIER:
         return ICD_PUT(&a, cl_kernel_arg_type_qualifier,
-                       g->is_const ? CL_KERNEL_ARG_TYPE_CONST
-                                   : CL_KERNEL_ARG_TYPE_NONE);
+                       qualifiers_of(kernel, i));
     case CL_KERNEL_ARG_NAME:
         return icd_put_text(&a, g->name);
     }

@@ -229,14 +229,14 @@ static vpu_status make_kernels(core_unit *u, str *log)
 {
     const core_table *core = icd_device.core;
     uint32_t n;
-    const char *const *names = core->names(u, &n);
+    const sim_signature *kernels = core->kernels(u, &n);
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < n && !st; i++) {
         const sim_kernel *k;
         vpu_error err;
 
-        st = core->kernel(u, names[i], &k, &err);
+        st = core->kernel(u, kernels[i].name, &k, &err);
         if (st)
             str_printf(log, "%s\n", err.msg);
     }
@@ -493,12 +493,12 @@ bool icd_program_runs(cl_program p)
 static cl_int put_names(cl_program p, const icd_answer *a)
 {
     uint32_t n;
-    const char *const *names = icd_device.core->names(p->unit, &n);
+    const sim_signature *kernels = icd_device.core->kernels(p->unit, &n);
     str s = {0};
     cl_int rc;
 
     for (uint32_t i = 0; i < n; i++)
-        str_printf(&s, "%s%s", i ? ";" : "", names[i]);
+        str_printf(&s, "%s%s", i ? ";" : "", kernels[i].name);
     rc = icd_put_text(a, str_text(&s));
     str_free(&s);
     return rc;
@@ -550,7 +550,7 @@ cl_int icd_clGetProgramInfo(cl_program program, cl_program_info what,
     case CL_PROGRAM_NUM_KERNELS:
         if (!icd_program_runs(program))
             return CL_INVALID_PROGRAM_EXECUTABLE;
-        icd_device.core->names(program->unit, &n);
+        icd_device.core->kernels(program->unit, &n);
         return ICD_PUT(&a, size_t, n);
     case CL_PROGRAM_KERNEL_NAMES:
         return icd_program_runs(program) ? put_names(program, &a)

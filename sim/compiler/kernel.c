@@ -341,9 +341,9 @@ vpu_status kernel_unit_link(const kernel_unit *const *parts, uint32_t n,
     return VPU_OK;
 }
 
-vpu_status kernel_unit_names(const kernel_unit *u, arena *a,
-                             const char *const **out, uint32_t *n,
-                             vpu_error *err)
+vpu_status kernel_unit_kernels(const kernel_unit *u, arena *a,
+                               const sim_signature **out, uint32_t *n,
+                               vpu_error *err)
 {
     const middle_bitcode b = {u->name, u->front.bitcode, u->front.n_bytes};
 

@@ -77,12 +77,12 @@ vpu_status kernel_unit_of_text(const kernel_source *source,
  * VPU_ERR_COMPILE  they do not fit: the linker's message */
 vpu_status kernel_unit_link(const kernel_unit *const *parts, uint32_t n,
                             arena *a, kernel_unit **out, vpu_error *err);
-/* Names of its kernels, in their order. In the arena.
+/* Its kernels, in their order. In the arena.
  *
  * VPU_ERR_PARSE  a damaged unit */
-vpu_status kernel_unit_names(const kernel_unit *u, arena *a,
-                             const char *const **out, uint32_t *n,
-                             vpu_error *err);
+vpu_status kernel_unit_kernels(const kernel_unit *u, arena *a,
+                               const sim_signature **out, uint32_t *n,
+                               vpu_error *err);
 /* Not for cfg->debug and cfg->checking, which want the front end otherwise. */
 vpu_status kernel_of_unit(const kernel_unit *u, const char *entry,
                           const kernel_compile_config *cfg, arena *a,

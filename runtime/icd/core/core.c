@@ -215,6 +215,18 @@ static const char *const *copy_texts(arena *a, const char *const *list,
     return out;
 }
 
+/* The header that clang reads first defines macros of extensions that the
+ * device has not. */
+#define WITHOUT                                                       \
+    "#undef cl_khr_3d_image_writes\n#undef cl_khr_depth_images\n"     \
+    "#undef cl_khr_gl_msaa_sharing\n"                                 \
+    "#undef cl_khr_int64_base_atomics\n"                              \
+    "#undef cl_khr_int64_extended_atomics\n#undef cl_amd_media_ops\n" \
+    "#undef cl_amd_media_ops2\n#undef cl_intel_subgroups\n"           \
+    "#undef cl_intel_subgroups_short\n"                               \
+    "#undef cl_intel_device_side_avc_motion_estimation\n"             \
+    "#line 1 \"" CORE_TEXT_NAME "\"\n"
+
 /* With the extensions' macros, as of any extension. */
 static void keep_source(core_unit *u, const core_source *s)
 {
@@ -225,8 +237,9 @@ static void keep_source(core_unit *u, const core_source *s)
         options[i] = arena_strdup(a, s->options[i]);
     options[s->n_options] = "-Dcl_vpusim_shave=1";
     options[s->n_options + 1] = "-Dcl_vpusim_queries=1";
+    u->shown = arena_strdup(a, s->text);
     u->source =
-        (core_source){.text = arena_strdup(a, s->text),
+        (core_source){.text = arena_printf(a, WITHOUT "%s", s->text),
                       .options = options,
                       .n_options = s->n_options + 2,
                       .names = copy_texts(a, s->names, s->n_headers),
@@ -255,7 +268,9 @@ static vpu_status compile_unit(void *user, vpu_error *err)
         st = kernel_unit_of_text(
             &(const kernel_source){.path = CORE_TEXT_NAME, .text = with.text},
             &cfg, a, &u->unit, err);
-    return st ? st : kernel_unit_names(u->unit, a, &u->names, &u->n_names, err);
+    return st ? st
+              : kernel_unit_kernels(u->unit, a, &u->signatures, &u->n_kernels,
+                                    err);
 }
 
 static vpu_status compile(const core_source *source, str *log, core_unit **out,
@@ -290,8 +305,8 @@ static vpu_status link_units(void *user, vpu_error *err)
         parts[i] = l->parts[i]->unit;
     st = kernel_unit_link(parts, l->n, u->arena, &u->unit, err);
     return st ? st
-              : kernel_unit_names(u->unit, u->arena, &u->names, &u->n_names,
-                                  err);
+              : kernel_unit_kernels(u->unit, u->arena, &u->signatures,
+                                    &u->n_kernels, err);
 }
 
 static vpu_status link_all(core_unit *const *parts, uint32_t n, core_unit **out,
@@ -306,10 +321,10 @@ static vpu_status link_all(core_unit *const *parts, uint32_t n, core_unit **out,
     return st;
 }
 
-static const char *const *unit_names(const core_unit *u, uint32_t *n)
+static const sim_signature *unit_kernels(const core_unit *u, uint32_t *n)
 {
-    *n = u->n_names;
-    return u->names;
+    *n = u->n_kernels;
+    return u->signatures;
 }
 
 typedef struct {
@@ -428,11 +443,11 @@ static void trace_text(const running *r)
     if (!again)
         r->unit->traced = ++r->m->n_traced;
     snprintf(name, sizeof name, "program-%u.cl", r->unit->traced);
-    if (r->unit->source.text)
+    if (r->unit->shown)
         backend_trace_source(r->m->trace, &(const backend_trace_stage){
                                               .stage = r->x.name,
                                               .path = name,
-                                              .text = r->unit->source.text,
+                                              .text = r->unit->shown,
                                               .again = again,
                                               .start_cycle = r->x.start_cycle,
                                               .profile = &none});
@@ -483,7 +498,7 @@ const core_table vpusim_icd_core = {.version = VPU_VERSION,
                                     .give_back = give_back,
                                     .compile = compile,
                                     .link = link_all,
-                                    .names = unit_names,
+                                    .kernels = unit_kernels,
                                     .kernel = unit_kernel,
                                     .release = unit_release,
                                     .local_bytes = local_bytes,

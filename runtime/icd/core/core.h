@@ -85,8 +85,8 @@ typedef struct {
     /* Several as one; the parts may go. Errors of kernel_unit_link. */
     vpu_status (*link)(core_unit *const *parts, uint32_t n, core_unit **out,
                        vpu_error *err);
-    /* Its kernels' names. */
-    const char *const *(*names)(const core_unit *u, uint32_t *n);
+    /* Its kernels, *n of them, as long as it lives. */
+    const sim_signature *(*kernels)(const core_unit *u, uint32_t *n);
     /* Made when first asked for; lives as long as the unit. Errors of
      * kernel_of_unit. */
     vpu_status (*kernel)(core_unit *u, const char *name, const sim_kernel **out,

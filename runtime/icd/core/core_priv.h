@@ -30,8 +30,9 @@ struct core_unit {
     arena *arena;
     kernel_unit *unit;
     core_source source; /* text NULL: it was linked of several */
-    uint32_t n_names;
-    const char *const *names;
+    const char *shown;  /* the text as it was given */
+    uint32_t n_kernels;
+    const sim_signature *signatures;
     core_made *kernels;
     uint32_t traced; /* its number in the trace; 0: it is not there */
 };

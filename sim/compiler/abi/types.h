@@ -79,6 +79,15 @@ typedef struct {
  * the widest store there is; and how many arrays of a program may have them. */
 enum { SIM_LOCAL_GUARD = 32, SIM_MAX_GUARDS = 64 };
 
+/* What a kernel's signature says besides, as in the source. */
+typedef struct {
+    const char *name;
+    /* "reqd_work_group_size(8,1,1) vec_type_hint(float4)", or "". */
+    const char *attributes;
+    const char *const *qualifiers; /* of each argument: "const restrict", "" */
+    uint32_t n_args;
+} sim_signature;
+
 typedef struct sim_kernel {
     const char *name, *source;
     uint32_t line; /* of its definition in that file; 0 = in another one */

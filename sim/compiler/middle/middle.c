@@ -155,21 +155,6 @@ static const char *joined(const char *const *names, uint32_t n, arena *a)
     return str_text(&list);
 }
 
-vpu_status middle_kernels(const middle_bitcode *b, arena *a,
-                          const char *const **out, uint32_t *n, vpu_error *err)
-{
-    LLVMContextRef c = LLVMContextCreate();
-    LLVMModuleRef m = NULL;
-    vpu_status st = ir_parse(c, b->bytes, b->n, b->name, &m, err);
-
-    if (!st) {
-        *out = kernels_of(m, a, n);
-        LLVMDisposeModule(m);
-    }
-    LLVMContextDispose(c);
-    return st;
-}
-
 vpu_status middle_only_kernel(LLVMModuleRef m, const char *path, arena *a,
                               const char **out, vpu_error *err)
 {
@@ -390,6 +375,92 @@ static vpu_status describe_args(LLVMValueRef f, const middle_job *job,
             k->reqd_local[d] = (uint32_t)LLVMConstIntGetZExtValue(v);
     }
     return VPU_OK;
+}
+
+/* "float4" of a value's type; is_signed is looked at for integers. */
+static void put_type(str *s, LLVMTypeRef t, bool is_signed)
+{
+    LLVMTypeRef e = ir_element(t);
+    unsigned lanes =
+        LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetVectorSize(t) : 1;
+    unsigned bits =
+        LLVMGetTypeKind(e) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(e) : 0;
+    const char *name = LLVMGetTypeKind(e) == LLVMHalfTypeKind ? "half"
+                       : bits == 8                            ? "char"
+                       : bits == 16                           ? "short"
+                       : bits == 32                           ? "int"
+                       : bits == 64                           ? "long"
+                                                              : "float";
+
+    str_printf(s, "%s%s", bits && !is_signed ? "u" : "", name);
+    if (lanes > 1)
+        str_printf(s, "%u", lanes);
+}
+
+static const char *attributes_of(LLVMValueRef f, arena *a)
+{
+    static const char *const sizes[] = {"reqd_work_group_size",
+                                        "work_group_size_hint"};
+    LLVMValueRef v, is_signed;
+    str s = {.arena = a};
+
+    for (int k = 0; k < 2; k++)
+        for (unsigned d = 0;
+             d < 3 && (v = metadata_operand(f, sizes[k], d)) != NULL; d++) {
+            if (!d)
+                str_printf(&s, "%s%s(", s.n ? " " : "", sizes[k]);
+            str_printf(&s, "%llu%s", LLVMConstIntGetZExtValue(v),
+                       d == 2 ? ")" : ",");
+        }
+    v = metadata_operand(f, "vec_type_hint", 0);
+    is_signed = metadata_operand(f, "vec_type_hint", 1);
+    if (v) {
+        str_printf(&s, "%svec_type_hint(", s.n ? " " : "");
+        put_type(&s, LLVMTypeOf(v),
+                 is_signed && LLVMConstIntGetZExtValue(is_signed));
+        str_puts(&s, ")");
+    }
+    return str_text(&s);
+}
+
+static sim_signature signature_of(LLVMValueRef f, const char *name, arena *a)
+{
+    uint32_t n = LLVMCountParams(f);
+    const char **qualifiers = arena_array(a, const char *, n + 1);
+
+    for (uint32_t i = 0; i < n; i++)
+        qualifiers[i] = metadata_string(f, "kernel_arg_type_qual", i, a);
+    return (sim_signature){.name = name,
+                           .attributes = attributes_of(f, a),
+                           .qualifiers = qualifiers,
+                           .n_args = n};
+}
+
+static const sim_signature *signatures_of(LLVMModuleRef m, arena *a,
+                                          uint32_t *n)
+{
+    const char *const *names = kernels_of(m, a, n);
+    sim_signature *out = arena_array(a, sim_signature, *n + 1);
+
+    for (uint32_t i = 0; i < *n; i++)
+        out[i] = signature_of(LLVMGetNamedFunction(m, names[i]), names[i], a);
+    return out;
+}
+
+vpu_status middle_kernels(const middle_bitcode *b, arena *a,
+                          const sim_signature **out, uint32_t *n,
+                          vpu_error *err)
+{
+    LLVMContextRef c = LLVMContextCreate();
+    LLVMModuleRef m = NULL;
+    vpu_status st = ir_parse(c, b->bytes, b->n, b->name, &m, err);
+
+    if (!st) {
+        *out = signatures_of(m, a, n);
+        LLVMDisposeModule(m);
+    }
+    LLVMContextDispose(c);
+    return st;
 }
 
 /* "in: __read_only image2d_t -> __global const half *in, with in_width …". */

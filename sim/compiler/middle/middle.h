@@ -60,12 +60,13 @@ typedef struct {
     size_t n;
 } middle_bitcode;
 
-/* Names of the kernels without __dma_ prefix in bitcode, in their order; *n of
- * them. In the arena.
+/* The kernels without __dma_ prefix in bitcode, in their order; *n of them. In
+ * the arena.
  *
  * VPU_ERR_PARSE  damaged */
 vpu_status middle_kernels(const middle_bitcode *b, arena *a,
-                          const char *const **out, uint32_t *n, vpu_error *err);
+                          const sim_signature **out, uint32_t *n,
+                          vpu_error *err);
 /* Several as one. In the arena.
  *
  * VPU_ERR_PARSE    one is damaged

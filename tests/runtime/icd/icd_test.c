@@ -698,6 +698,16 @@ START_TEST(times)
 }
 END_TEST
 
+static void bad_build(const char *text)
+{
+    cl_program p = CL->clCreateProgramWithSource(context, 1, &text, NULL, &rc);
+
+    OK(rc);
+    FAILS(CL->clBuildProgram(p, 1, &device, "", NULL, NULL),
+          CL_BUILD_PROGRAM_FAILURE);
+    OK(CL->clReleaseProgram(p));
+}
+
 /* Queries of cl_vpusim.h: what the cycles are says every one of them. */
 START_TEST(figures)
 {
@@ -785,6 +795,47 @@ START_TEST(figures)
     OK(CL->clReleaseCommandQueue(plain));
     OK(CL->clReleaseMemObject(a));
     OK(CL->clReleaseMemObject(o));
+}
+END_TEST
+
+/* What signatures say, and that no macro of another extension is defined. */
+START_TEST(signatures)
+{
+    cl_program p = built(
+        "#if defined(cl_khr_int64_base_atomics) || defined(cl_khr_fp64) || \\\n"
+        "    defined(cl_khr_3d_image_writes) || !defined(cl_khr_fp16) || \\\n"
+        "    !defined(cl_vpusim_shave) || !defined(cl_vpusim_queries)\n"
+        "#error macros\n"
+        "#endif\n"
+        "__kernel __attribute__((reqd_work_group_size(8, 2, 1)))\n"
+        "__attribute__((vec_type_hint(uint4)))\n"
+        "void k(__global const float *restrict a, __global volatile int *b,\n"
+        "       __constant float *c, float d, __global float *e)\n"
+        "{ e[0] = a[0] + b[0] + c[0] + d; }\n"
+        "__kernel __attribute__((work_group_size_hint(4, 1, 1)))\n"
+        "void plain(__global float *e) { e[0] = 1; }\n",
+        "-cl-kernel-arg-info");
+    static const cl_kernel_arg_type_qualifier want[] = {
+        CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT,
+        CL_KERNEL_ARG_TYPE_VOLATILE, CL_KERNEL_ARG_TYPE_CONST,
+        CL_KERNEL_ARG_TYPE_NONE, CL_KERNEL_ARG_TYPE_NONE};
+    cl_kernel k = kernel(p, "k"), plain = kernel(p, "plain");
+    char text[128];
+
+    for (cl_uint i = 0; i < 5; i++) {
+        cl_kernel_arg_type_qualifier got;
+
+        OK(CL->clGetKernelArgInfo(k, i, CL_KERNEL_ARG_TYPE_QUALIFIER,
+                                  sizeof got, &got, NULL));
+        ck_assert_msg(got == want[i], "%u: %lx", i, (long)got);
+    }
+    OK(CL->clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
+    ck_assert_str_eq(text, "reqd_work_group_size(8,2,1) vec_type_hint(uint4)");
+    OK(CL->clGetKernelInfo(plain, CL_KERNEL_ATTRIBUTES, sizeof text, text,
+                           NULL));
+    ck_assert_str_eq(text, "work_group_size_hint(4,1,1)");
+    bad_build("__kernel void k(size_t n, __global int *o) { o[0] = n; }");
+    bad_build("__kernel void k(bool n, __global int *o) { o[0] = n; }");
 }
 END_TEST
 
@@ -928,6 +979,7 @@ int main(void)
     tcase_add_test(t, barriers);
     tcase_add_test(t, times);
     tcase_add_test(t, figures);
+    tcase_add_test(t, signatures);
     tcase_add_test(t, faults);
     tcase_add_test(t, functions_of_the_host);
     tcase_add_test(t, threads);
