@@ -32,19 +32,21 @@ static bool is_marker(const char *s, const char *path, uint32_t *number,
     return true;
 }
 
-/* NULL: the text has no such line. */
+/* NULL: the text has no such line. Of several the last: what stands in front of
+ * a text has its numbers, too. */
 static const char *find_line(const char *s, const char *path, uint32_t line)
 {
+    const char *found = NULL;
     uint32_t now = 1;
     bool here = true;
 
     while (s && *s) {
         if (!is_marker(s, path, &now, &here) && here && now++ == line)
-            return s;
+            found = s;
         s = strchr(s, '\n');
         s = s ? s + 1 : NULL;
     }
-    return NULL;
+    return found;
 }
 
 static const char *line_of(snippet_file *f, const char *path, uint32_t line,
