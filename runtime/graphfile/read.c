@@ -1,7 +1,7 @@
 /* Reading graphs: nothing in the file is believed. */
-#include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/graph/convert.h"
 #include "runtime/graphfile/graphfile.h"
 #include "runtime/graphfile/names.h"
@@ -604,13 +604,9 @@ vpu_status graphfile_parse(const void *data, size_t n, const char *path,
 bool graphfile_is_one(const char *path)
 {
     char head[8];
-    FILE *f = fopen(path, "rbe");
-    bool is = f && fread(head, 1, sizeof head, f) == sizeof head &&
-              !memcmp(head, graphfile_kind.magic, sizeof head);
 
-    if (f)
-        fclose(f);
-    return is;
+    return file_peek(path, head, sizeof head) == sizeof head &&
+           !memcmp(head, graphfile_kind.magic, sizeof head);
 }
 
 vpu_status graphfile_read(const char *path, arena *a, graphfile *out,

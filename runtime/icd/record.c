@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "runtime/icd/icd.h"
 
 typedef struct {
@@ -23,12 +24,15 @@ static struct {
 /* NULL: it is not wanted, or cannot be written. */
 static FILE *open_once(output *o, const char *path)
 {
+    vpu_error err;
+
     if (!path || o->tried)
         return o->file;
     o->tried = true;
-    o->file = fopen(path, "we");
-    if (!o->file)
-        fprintf(stderr, "vpusim: %s: cannot be written\n", path);
+    if (file_log_open(path, &o->file, &err)) {
+        fprintf(stderr, "vpusim: %s\n", err.msg);
+        o->file = NULL;
+    }
     return o->file;
 }
 
