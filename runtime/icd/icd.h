@@ -121,6 +121,7 @@ struct _cl_program {
     ICD_HEAD;
     cl_context context;
     char *source;    /* NULL: it was linked */
+    bool binary;     /* the source came in one */
     core_unit *unit; /* NULL: not built, or in vain */
     cl_build_status status;
     cl_program_binary_type type; /* of unit; NONE without */
@@ -321,7 +322,7 @@ void icd_watch_launch(icd_command *c);
 /* It has run; its structures are there still. */
 void icd_watch_ran(icd_command *c, bool well);
 
-/* Has it kernels that can be made? */
+/* Has it kernels that can be made? One of a binary is built for that. */
 bool icd_program_runs(cl_program p);
 /* CMX of a group of l->local items with the local arrays that are set; list, or
  * NULL: a line for each who needs some. */

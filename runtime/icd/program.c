@@ -186,8 +186,10 @@ cl_program icd_clCreateProgramWithBinary(cl_context context, cl_uint n,
         return NULL;
     }
     p = make(context, strdup(options + strlen(options) + 1), error);
-    if (p)
+    if (p) {
         p->options = strdup(options);
+        p->binary = true;
+    }
     return p;
 }
 
@@ -388,6 +390,8 @@ cl_int icd_clCompileProgram(cl_program program, cl_uint n,
 {
     const header_list h = {n_headers, headers, names};
 
+    if (icd_is(program, ICD_PROGRAM) && program->binary)
+        return CL_INVALID_OPERATION;
     return start(program, n, devices, options ? options : "", &h, &compiling,
                  notify, user);
 }
@@ -485,6 +489,8 @@ cl_program icd_clLinkProgram(cl_context context, cl_uint n,
 
 bool icd_program_runs(cl_program p)
 {
+    if (p->binary && p->status == CL_BUILD_NONE)
+        icd_clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
     return p->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 

@@ -225,6 +225,7 @@ static const char *const *copy_texts(arena *a, const char *const *list,
     "#undef cl_amd_media_ops2\n#undef cl_intel_subgroups\n"           \
     "#undef cl_intel_subgroups_short\n"                               \
     "#undef cl_intel_device_side_avc_motion_estimation\n"             \
+    "#undef __IMAGE_SUPPORT__\n#define __OPENCL_VERSION__ 120\n"      \
     "#line 1 \"" CORE_TEXT_NAME "\"\n"
 
 /* With the extensions' macros, as of any extension. */

@@ -493,6 +493,11 @@ START_TEST(binaries)
         context, 1, &device, &n, (const unsigned char **)&bytes, &status, &rc);
     OK(rc);
     OK(status);
+    FAILS(CL->clCompileProgram(again, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL),
+          CL_INVALID_OPERATION);
+    kernel(again, "k"); /* without being built first */
+    again = CL->clCreateProgramWithBinary(
+        context, 1, &device, &n, (const unsigned char **)&bytes, &status, &rc);
     OK(CL->clBuildProgram(again, 0, NULL, NULL, NULL, NULL));
     OK(CL->clGetProgramInfo(again, CL_PROGRAM_BINARIES, sizeof bytes2, &bytes2,
                             NULL));
@@ -804,7 +809,8 @@ START_TEST(signatures)
     cl_program p = built(
         "#if defined(cl_khr_int64_base_atomics) || defined(cl_khr_fp64) || \\\n"
         "    defined(cl_khr_3d_image_writes) || !defined(cl_khr_fp16) || \\\n"
-        "    !defined(cl_vpusim_shave) || !defined(cl_vpusim_queries)\n"
+        "    !defined(cl_vpusim_shave) || !defined(cl_vpusim_queries) || \\\n"
+        "    defined(__IMAGE_SUPPORT__) || __OPENCL_VERSION__ != 120\n"
         "#error macros\n"
         "#endif\n"
         "__kernel __attribute__((reqd_work_group_size(8, 2, 1)))\n"
