@@ -1,6 +1,7 @@
 /* The routines on the host. Half versions compute in double and round once. */
 #include "sim/builtins/routines.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -19,6 +20,14 @@
 #define rsqrtf own_rsqrtf
 #define sinpi own_sinpi
 #define tanpi own_tanpi
+
+/* What the C library gives for NaN and 0 depends on the host; OpenCL C's header
+ * has INT_MAX as FP_ILOGBNAN and INT_MIN as FP_ILOGB0. */
+static int ilogb_of(double x)
+{
+    return isnan(x) ? INT_MAX : x == 0 ? INT_MIN : ilogb(x);
+}
+#define ilogb ilogb_of
 
 /* powr is exp(y log x): undefined where pow has a value by convention (0^0,
  * inf^0, 1^inf, NaN^0), and without the sign of a zero. */

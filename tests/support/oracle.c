@@ -137,10 +137,8 @@ static void e_ilogb(double *out, double x, double y, double z)
 {
     e_logb(out, x, y, z);
     if (x == 0)
-        *out = FP_ILOGB0;
-    else if (isnan(x))
-        *out = FP_ILOGBNAN;
-    else if (isinf(x))
+        *out = INT_MIN; /* FP_ILOGB0, FP_ILOGBNAN of OpenCL C's header */
+    else if (isnan(x) || isinf(x))
         *out = INT_MAX;
 }
 
