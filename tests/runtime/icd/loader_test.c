@@ -2,12 +2,17 @@
  * file of its folder. */
 #include <check.h>
 #include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 
 #include "base/arena.h"
@@ -106,6 +111,164 @@ START_TEST(found)
 }
 END_TEST
 
+/* --- processes ------------------------------------------------------------ */
+
+/* What the tests below have: a queue and a kernel of their own. */
+static struct {
+    cl_context context;
+    cl_command_queue queue;
+    cl_kernel kernel;
+    cl_mem memory;
+    __typeof__(&clEnqueueNDRangeKernel) enqueue;
+    __typeof__(&clFinish) finish;
+} host;
+
+static void open_host(const char *text)
+{
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_program p;
+    cl_int rc;
+    GET(clGetPlatformIDs);
+    GET(clGetDeviceIDs);
+    GET(clCreateContext);
+    GET(clCreateCommandQueue);
+    GET(clCreateProgramWithSource);
+    GET(clBuildProgram);
+    GET(clCreateKernel);
+    GET(clCreateBuffer);
+    GET(clSetKernelArg);
+    GET(clEnqueueNDRangeKernel);
+    GET(clFinish);
+
+    ck_assert_int_eq(p_clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
+    ck_assert_int_eq(
+        p_clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL),
+        CL_SUCCESS);
+    host.context = p_clCreateContext(NULL, 1, &device, NULL, NULL, &rc);
+    ck_assert_int_eq(rc, CL_SUCCESS);
+    host.queue = p_clCreateCommandQueue(host.context, device, 0, &rc);
+    p = p_clCreateProgramWithSource(host.context, 1, &text, NULL, &rc);
+    ck_assert_int_eq(p_clBuildProgram(p, 0, NULL, NULL, NULL, NULL),
+                     CL_SUCCESS);
+    host.kernel = p_clCreateKernel(p, "k", &rc);
+    host.memory =
+        p_clCreateBuffer(host.context, CL_MEM_READ_WRITE, 4096, NULL, &rc);
+    ck_assert_int_eq(
+        p_clSetKernelArg(host.kernel, 0, sizeof host.memory, &host.memory),
+        CL_SUCCESS);
+    host.enqueue = p_clEnqueueNDRangeKernel;
+    host.finish = p_clFinish;
+}
+
+static cl_int launch(void)
+{
+    const size_t n = 1024;
+
+    return host.enqueue(host.queue, host.kernel, 1, NULL, &n, NULL, 0, NULL,
+                        NULL);
+}
+
+static const char fine[] =
+    "__kernel void k(__global int *o) { o[get_global_id(0)] = 1; }";
+static const char endless[] = "__kernel void k(__global volatile int *o)\n"
+                              "{ while (o[0] == 0) o[1]++; }";
+
+/* The status of a child, which gets some seconds. */
+static int status_of(pid_t pid)
+{
+    int status = -1;
+
+    for (int i = 0; i < 1000 && waitpid(pid, &status, WNOHANG) == 0; i++)
+        usleep(20000);
+    kill(pid, SIGKILL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The child has no device, and ends; the parent goes on. */
+START_TEST(forked)
+{
+    pid_t pid;
+
+    open_host(fine);
+    ck_assert_int_eq(launch(), CL_SUCCESS);
+    ck_assert_int_eq(host.finish(host.queue), CL_SUCCESS);
+    ck_assert_int_eq(launch(), CL_SUCCESS); /* is not begun */
+    pid = fork();
+    if (!pid) {
+        cl_int rc = launch();
+
+        host.finish(host.queue);
+        exit(rc == CL_OUT_OF_RESOURCES ? 7 : 8);
+    }
+    ck_assert_int_eq(status_of(pid), 7);
+    ck_assert_int_eq(host.finish(host.queue), CL_SUCCESS);
+    ck_assert_int_eq(launch(), CL_SUCCESS);
+    ck_assert_int_eq(host.finish(host.queue), CL_SUCCESS);
+}
+END_TEST
+
+static void *wait_for_all(void *unused)
+{
+    host.finish(host.queue);
+    return unused;
+}
+
+/* With launches that are not begun, and, the second time, with one that runs
+ * and does not end: the process does, with its own status. */
+START_TEST(exit_in_the_middle)
+{
+    pid_t pid = fork();
+
+    if (!pid) {
+        pthread_t t;
+
+        open_host(_i ? endless : fine);
+        for (int i = 0; i < 3; i++)
+            launch();
+        if (_i && !pthread_create(&t, NULL, wait_for_all, NULL))
+            usleep(300000);
+        exit(5);
+    }
+    ck_assert_int_eq(status_of(pid), 5);
+}
+END_TEST
+
+static sigjmp_buf back;
+static volatile sig_atomic_t caught;
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info, (void)context;
+    caught++;
+    siglongjmp(back, 1);
+}
+
+/* A kernel's fault is the driver's, the program's own goes to its handler,
+ * whether that came before the driver or after it. */
+START_TEST(handlers_of_the_host)
+{
+    struct sigaction own = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO},
+                     now;
+    volatile int *volatile nowhere = NULL;
+
+    sigemptyset(&own.sa_mask);
+    if (!_i)
+        sigaction(SIGSEGV, &own, NULL);
+    open_host("__kernel void k(__global int *o) { o[1 << 20] = 1; }");
+    if (_i)
+        sigaction(SIGSEGV, &own, NULL);
+    ck_assert_int_eq(launch(), CL_SUCCESS);
+    host.finish(host.queue);
+    ck_assert_int_eq(caught, 0);
+    sigaction(SIGSEGV, NULL, &now);
+    ck_assert(now.sa_sigaction == on_fault);
+    if (!sigsetjmp(back, 1))
+        *nowhere = 1;
+    ck_assert_int_eq(caught, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("OpenCL driver behind a loader");
@@ -116,6 +279,10 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, found);
     tcase_add_test(t, small);
+    tcase_add_test(t, forked);
+    tcase_add_loop_test(t, exit_in_the_middle, 0, 2);
+    tcase_add_loop_test(t, handlers_of_the_host, 0, 2);
+    tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
