@@ -57,12 +57,28 @@ void icd_watch_copied(cl_mem from, size_t from_offset, cl_mem to,
             icd_watch_written(to, to_offset + i, 1);
 }
 
+/* An error that no kernel's line has, to standard error and to the list. */
+static void tell_finding(const char *check, const char *kernel, char *message)
+{
+    char json[768];
+
+    fprintf(stderr, "vpusim: error: %s [%s]\n", message, check);
+    for (char *p = message; *p; p++)
+        if (*p == '\n')
+            *p = ';';
+    snprintf(json, sizeof json,
+             "{\"check\":\"%s\",\"level\":\"error\",\"kernel\":\"%.63s\","
+             "\"message\":\"%.511s\"}\n",
+             check, kernel, message);
+    icd_record_findings(1, json);
+}
+
 /* Told once for a buffer: what follows of it is most likely the same. */
 void icd_watch_read(cl_mem m, size_t offset, size_t bytes)
 {
     cl_mem root = root_of(m);
     size_t first = 0, n = 0;
-    char text[400], json[600];
+    char text[400];
 
     if (!root->written || root->told)
         return;
@@ -77,12 +93,7 @@ void icd_watch_read(cl_mem m, size_t offset, size_t bytes)
              "first is byte %zu of a buffer of %zu bytes%s%.200s%s",
              n, first, m->bytes, *root->writer ? ", which kernel '" : "",
              root->writer, *root->writer ? "' writes" : "");
-    fprintf(stderr, "vpusim: error: %s [unwritten]\n", text);
-    snprintf(json, sizeof json,
-             "{\"check\":\"unwritten\",\"level\":\"error\",\"kernel\":\"%s\","
-             "\"message\":\"%s\"}\n",
-             root->writer, text);
-    icd_record_findings(1, json);
+    tell_finding("unwritten", root->writer, text);
 }
 
 /* --- the timeline --------------------------------------------------------- */
@@ -222,25 +233,15 @@ static void check(const icd_command *c, const core_launch *l)
 void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
                        const char *text)
 {
-    const icd_settings *s = icd_setting();
-    const char *name = sizes ? "group-size" : "local-memory";
-    char message[512], json[640];
+    char message[512];
 
     snprintf(message, sizeof message, "kernel '%.60s': %.400s", k->sim->name,
              text);
-    if (!s->check) {
+    if (icd_setting()->check)
+        tell_finding(sizes ? "group-size" : "local-memory", k->sim->name,
+                     message);
+    else
         icd_tell(context, message);
-        return;
-    }
-    fprintf(stderr, "vpusim: error: %s [%s]\n", message, name);
-    for (char *p = message; *p; p++)
-        if (*p == '\n')
-            *p = ';';
-    snprintf(json, sizeof json,
-             "{\"check\":\"%s\",\"level\":\"error\",\"kernel\":\"%.60s\","
-             "\"message\":\"%s\"}\n",
-             name, k->sim->name, message);
-    icd_record_findings(1, json);
 }
 
 /* The launch that is dumped: a folder beside its file, for what it writes. */
@@ -280,8 +281,7 @@ static void assume_written(const icd_command *c, bool checked)
         bool writes = false;
 
         for (uint32_t a = 0; a < k->n_args; a++)
-            writes |= k->args[a].space == SIM_ARG_GLOBAL &&
-                      !k->args[a].is_const &&
+            writes |= core_writes(&k->args[a]) &&
                       c->data.kernel.values[a].as.address == m->address;
         if (!writes || !root_of(m)->written)
             continue;

@@ -36,11 +36,6 @@ static bool points_into(const core_launch *l, uint32_t arg,
            at >= o->address && at - o->address < o->bytes;
 }
 
-static bool writes(const sim_arg *p)
-{
-    return p->space == SIM_ARG_GLOBAL && !p->is_const;
-}
-
 /* The elements that all arguments which point into it agree on. */
 static bool type_of(const core_launch *l, const core_object *o,
                     tensor_dtype *out)
@@ -81,7 +76,8 @@ static void take_object(core_case *c, uint32_t i)
     uint64_t n = o->bytes / (typed ? tensor_dtype_bytes(type) : 1);
 
     for (uint32_t k = 0; k < c->l->kernel->n_args; k++)
-        written |= points_into(c->l, k, o) && writes(&c->l->kernel->args[k]);
+        written |=
+            points_into(c->l, k, o) && core_writes(&c->l->kernel->args[k]);
     c->g.buffers[i] =
         (graph_buffer){.name = o->name,
                        .role = written ? GRAPH_OUTPUT : GRAPH_CONST,
@@ -108,7 +104,7 @@ static void take_pointer(core_case *c, uint32_t i, graph_arg *x)
             x->kind = GRAPH_ARG_BUFFER;
             x->buffer = k;
             x->offset = l->values[i].as.address - l->objects[k].address;
-            x->written = writes(&l->kernel->args[i]);
+            x->written = core_writes(&l->kernel->args[i]);
             return;
         }
     x->kind = GRAPH_ARG_BYTES;

@@ -27,6 +27,12 @@ typedef struct {
                          lowest of eight first; NULL = nobody keeps it */
 } core_object;
 
+/* May a kernel write through that argument? */
+static inline bool core_writes(const sim_arg *p)
+{
+    return p->space == SIM_ARG_GLOBAL && !p->is_const;
+}
+
 typedef struct {
     const char *name; /* of the launch, for messages */
     core_unit *unit;
