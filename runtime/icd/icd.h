@@ -82,6 +82,7 @@ struct _cl_command_queue {
     cl_context context;
     cl_command_queue_properties properties;
     cl_int pending;        /* commands that are not done */
+    uint32_t traced;       /* its row in the timeline; 0: it has none */
     uint64_t seen, blocks; /* numbers of the searches that met a command of it,
                               a barrier of it */
 };
@@ -252,6 +253,7 @@ struct icd_command {
     cl_event event;
     cl_event *waits;
     cl_uint n_waits;
+    uint64_t traced; /* its number in the timeline; 0: it is not there */
     bool barrier, after_all; /* what follows waits for it; it waits for all */
     /* CL_COMPLETE, or an error; *ns: the device's time it took. By the worker,
      * without icd_mutex. NULL: nothing to do. */
@@ -312,8 +314,6 @@ void icd_watch_copied(cl_mem from, size_t from_offset, cl_mem to,
                       size_t to_offset, size_t bytes);
 /* The program reads it. */
 void icd_watch_read(cl_mem m, size_t offset, size_t bytes);
-/* The program ends. */
-void icd_watch_end(void);
 /* A launch is refused for its local size, or for the memory of its groups. */
 void icd_watch_refused(cl_context context, cl_kernel k, bool sizes,
                        const char *text);
@@ -322,6 +322,16 @@ void icd_watch_launch(icd_command *c);
 /* It has run; its structures are there still. */
 void icd_watch_ran(icd_command *c, bool well);
 
+/* The timeline (timeline.c); without icd_mutex, without the device's lock. This
+ * thread enqueues the command; it has run; this thread has waited since then,
+ * by the device's clock; the program ends. */
+void icd_timeline_enqueue(icd_command *c);
+void icd_timeline_ran(const icd_command *c, cl_int status, uint64_t begin_ns,
+                      uint64_t end_ns);
+void icd_timeline_waited(const char *call, uint64_t begin_ns);
+uint64_t icd_timeline_clock(void);
+void icd_timeline_end(void);
+
 /* Has it kernels that can be made? One of a binary is built for that. */
 bool icd_program_runs(cl_program p);
 /* CMX of a group of l->local items with the local arrays that are set; list, or
@@ -329,7 +339,9 @@ bool icd_program_runs(cl_program p);
 uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l, str *list);
 /* Of a memory object's bytes on the device; with offset of a sub-buffer. */
 uint8_t *icd_memory_bytes(cl_mem m);
-/* Bytes over the device's memory, in its nanoseconds, at least one. */
+/* Bytes over the device's memory, in its nanoseconds, at least one; and between
+ * host and device. */
 uint64_t icd_memory_ns(size_t bytes);
+uint64_t icd_link_ns(size_t bytes);
 
 #endif

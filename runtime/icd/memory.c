@@ -31,13 +31,23 @@ uint8_t *icd_memory_bytes(cl_mem m)
     return icd_device.core->window(icd_device.machine) + m->address;
 }
 
-/* Over the DDR: what lies between host and device takes no time yet [assumed].
- */
 uint64_t icd_memory_ns(size_t bytes)
 {
     double ns = (double)bytes / icd_desc()->ddr_eff_bw;
 
     return ns < 1 ? 1 : (uint64_t)ns;
+}
+
+/* The slower of both: bytes go through. */
+uint64_t icd_link_ns(size_t bytes)
+{
+    const icd_settings *s = icd_setting();
+    uint64_t ddr = icd_memory_ns(bytes), link;
+
+    if (!s->link_rate)
+        return ddr;
+    link = s->link_each * 1000 + (uint64_t)bytes * 1000 / s->link_rate;
+    return link > ddr ? link : ddr;
 }
 
 /* Named by number: OpenCL has no names for them. */

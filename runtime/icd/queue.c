@@ -185,6 +185,7 @@ cl_int icd_clReleaseEvent(cl_event event)
 
 static cl_int wait_for(cl_event e)
 {
+    uint64_t since = icd_timeline_clock();
     cl_int status;
 
     pthread_mutex_lock(&icd_mutex);
@@ -194,6 +195,7 @@ static cl_int wait_for(cl_event e)
     run_until(&e->status, CL_COMPLETE);
     status = e->status;
     pthread_mutex_unlock(&icd_mutex);
+    icd_timeline_waited("wait", since);
     return status;
 }
 
@@ -368,6 +370,7 @@ static bool run_next(void)
         status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     else if (c->run)
         status = c->run(c, &ns);
+    icd_timeline_ran(c, status, c->event->times[2], c->event->times[2] + ns);
     pthread_mutex_lock(&icd_mutex);
     icd_device.clock += ns;
     c->event->times[3] = icd_device.clock;
@@ -447,6 +450,7 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
     cl_event e = icd_use(c->event);
     cl_int rc = CL_SUCCESS;
 
+    icd_timeline_enqueue(c);
     pthread_mutex_lock(&icd_mutex);
     if (!work.pid)
         work.pid = getpid();
@@ -565,22 +569,28 @@ cl_int icd_clSetCommandQueueProperty(cl_command_queue q,
 
 cl_int icd_clFlush(cl_command_queue q)
 {
+    uint64_t since = icd_timeline_clock();
+
     if (!icd_is(q, ICD_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     pthread_mutex_lock(&icd_mutex);
     run_all();
     pthread_mutex_unlock(&icd_mutex);
+    icd_timeline_waited("flush", since);
     return CL_SUCCESS;
 }
 
 cl_int icd_clFinish(cl_command_queue q)
 {
+    uint64_t since = icd_timeline_clock();
+
     if (!icd_is(q, ICD_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
     icd_use(q);
     pthread_mutex_lock(&icd_mutex);
     run_until(&q->pending, 0);
     pthread_mutex_unlock(&icd_mutex);
+    icd_timeline_waited("finish", since);
     icd_drop(q);
     return CL_SUCCESS;
 }

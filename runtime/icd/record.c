@@ -45,8 +45,7 @@ static void prove(void)
     FILE *f = path && own ? fopen(path, "ae") : NULL;
 
     if (own)
-        icd_watch_end();
-
+        icd_timeline_end();
     if (!f)
         return;
     fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",

@@ -182,6 +182,27 @@ static vpu_status take_type(const given *g, icd_settings *out, vpu_error *err)
     return as ? refuse("as", as, "accelerator, gpu or cpu", err) : VPU_OK;
 }
 
+/* The links of the virtual stick. */
+static vpu_status take_link(const given *g, icd_settings *out, vpu_error *err)
+{
+    static const struct {
+        const char *name;
+        uint32_t rate, each;
+    } links[] = {
+#define STICK_LINK(name, rate, each, about) {#name, rate, each},
+#include "runtime/stick/link.def"
+    };
+    const char *link = g->link.n ? last(&g->link) : "usb3";
+
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+        if (!strcmp(link, links[i].name)) {
+            out->link_rate = links[i].rate;
+            out->link_each = links[i].each;
+            return VPU_OK;
+        }
+    return refuse("link", link, "usb3, usb2 or none", err);
+}
+
 vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
                              vpu_error *err)
 {
@@ -195,6 +216,8 @@ vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
         st = take_limits(&g, out, err);
     if (!st)
         st = take_type(&g, out, err);
+    if (!st)
+        st = take_link(&g, out, err);
     if (!st)
         st = take_checks(&g, out, err);
     out->dump = last(&g.dump);

@@ -14,6 +14,9 @@ typedef struct {
     mach_desc desc; /* with all that is said of it */
     uint32_t shaves;
     int as;               /* which word of the row: 0, 1, 2 */
+    uint32_t link_rate, link_each; /* between host and device: bytes per us, us
+                                      a transfer takes besides; rate 0: no time
+                                      but the DDR's */
     uint64_t max_cycles;  /* 0 = none */
     double timeout_s;     /* 0 = none */
     const char *check;    /* which checkers; "" = the default; NULL = none */

@@ -86,7 +86,7 @@ static cl_int run_copy(icd_command *c, uint64_t *ns)
             memmove(to + z * j->pitch[1][1] + y * j->pitch[1][0],
                     from + z * j->pitch[0][1] + y * j->pitch[0][0], r[0]);
     watch_copy(j);
-    *ns = icd_memory_ns(r[0] * r[1] * r[2]);
+    *ns = (j->from && j->to ? icd_memory_ns : icd_link_ns)(r[0] * r[1] * r[2]);
     return CL_COMPLETE;
 }
 
@@ -356,6 +356,17 @@ cl_int icd_clEnqueueFillBuffer(cl_command_queue q, cl_mem m,
 
 /* --- maps ----------------------------------------------------------------- */
 
+/* Flags of which the bytes come to the host, and go back. */
+static const cl_map_flags map_reads = CL_MAP_READ | CL_MAP_WRITE,
+                          map_writes = CL_MAP_WRITE |
+                                       CL_MAP_WRITE_INVALIDATE_REGION;
+
+static uint64_t moves_ns(const icd_command *c, cl_map_flags which)
+{
+    return c->data.map.flags & which ? icd_link_ns(c->data.map.bytes)
+                                     : icd_memory_ns(0);
+}
+
 /* Where the memory is the device's own there is nothing to move. */
 static cl_int run_map(icd_command *c, uint64_t *ns)
 {
@@ -366,22 +377,20 @@ static cl_int run_map(icd_command *c, uint64_t *ns)
     if (m->host && !(c->data.map.flags & CL_MAP_WRITE_INVALIDATE_REGION))
         memcpy(c->data.map.at, icd_memory_bytes(m) + c->data.map.offset,
                c->data.map.bytes);
-    *ns = icd_memory_ns(c->data.map.bytes);
+    *ns = moves_ns(c, map_reads);
     return CL_COMPLETE;
 }
 
 static cl_int run_unmap(icd_command *c, uint64_t *ns)
 {
     cl_mem m = c->data.map.memory;
-    const cl_map_flags writes = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
-
-    if (c->data.map.flags & writes)
+    if (c->data.map.flags & map_writes)
         watch_piece(icd_watch_written, m, c->data.map.offset,
                     c->data.map.bytes);
-    if (m->host && c->data.map.flags & writes)
+    if (m->host && c->data.map.flags & map_writes)
         memcpy(icd_memory_bytes(m) + c->data.map.offset, c->data.map.at,
                c->data.map.bytes);
-    *ns = icd_memory_ns(c->data.map.bytes);
+    *ns = moves_ns(c, map_writes);
     return CL_COMPLETE;
 }
 

@@ -1,12 +1,9 @@
 /* What users want to know of launches and memory besides what OpenCL tells:
  * checkers, launches as files. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "runtime/icd/icd.h"
@@ -15,7 +12,6 @@
 static struct {
     uint64_t dumped;
     bool no_folder; /* it cannot be made, which was told */
-    bool traced;    /* a timeline is begun, or cannot be */
 } state;
 
 /* --- what is written ------------------------------------------------------ */
@@ -94,59 +90,6 @@ void icd_watch_read(cl_mem m, size_t offset, size_t bytes)
              n, first, m->bytes, *root->writer ? ", which kernel '" : "",
              root->writer, *root->writer ? "' writes" : "");
     tell_finding("unwritten", root->writer, text);
-}
-
-/* --- the timeline --------------------------------------------------------- */
-
-/* The first process under a vpu cl has the file's name, others their number
- * behind it. */
-static const char *trace_path(arena *a)
-{
-    const icd_settings *s = icd_setting();
-    int fd = s->proof ? open(arena_printf(a, "%s.trace", s->proof),
-                             O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)
-                      : -1;
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 || !s->proof
-               ? s->trace
-               : arena_printf(a, "%s.%ld", s->trace, (long)getpid());
-}
-
-static void begin_trace(cl_context c)
-{
-    arena *a;
-    vpu_error err;
-
-    if (state.traced || !icd_setting()->trace)
-        return;
-    state.traced = true;
-    a = arena_create(0);
-    if (icd_device.core->trace(icd_device.machine, trace_path(a),
-                               icd_setting()->trace_level, &err))
-        icd_tell(c, err.msg);
-    arena_destroy(a);
-}
-
-enum { END_TRIES = 50, END_TRY_NS = 20 * 1000 * 1000 };
-
-/* A thread whose launch runs has its second: the program ends. */
-void icd_watch_end(void)
-{
-    const struct timespec nap = {0, END_TRY_NS};
-    vpu_error err;
-
-    for (int i = 0; i < END_TRIES && state.traced; i++) {
-        if (pthread_mutex_trylock(&icd_device.lock)) {
-            nanosleep(&nap, NULL);
-            continue;
-        }
-        state.traced = false;
-        if (icd_device.core->end_trace(icd_device.machine, &err))
-            fprintf(stderr, "vpusim: %s\n", err.msg);
-        pthread_mutex_unlock(&icd_device.lock);
-    }
 }
 
 /* --- a launch ------------------------------------------------------------- */
@@ -298,7 +241,6 @@ void icd_watch_launch(icd_command *c)
     bool wanted = is_wanted(l);
     core_object *list;
 
-    begin_trace(c->queue->context);
     l->start_cycle = (icd_device.clock * icd_desc()->clk_mhz + 999) / 1000;
     if (!s->check && !s->dump)
         return;

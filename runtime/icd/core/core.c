@@ -89,6 +89,38 @@ static vpu_status end_trace(core_machine *m, vpu_error *err)
     return w ? trc_writer_commit(w, err) : VPU_OK;
 }
 
+/* Flows of commands, beside those of groups. */
+#define COMMAND_FLOWS (1ull << 63)
+
+static void mark(core_machine *m, const core_mark *x)
+{
+    const bool thread = x->thread > 0;
+    trc_arg args[4];
+    trc_event e = {.name = x->name, .args = args};
+    trc_track row;
+    char name[32];
+
+    if (trc_writer_level(m->trace) == TRC_SUMMARY)
+        return;
+    snprintf(name, sizeof name, "%s %u", thread ? "thread" : "queue",
+             thread ? x->thread : x->queue);
+    row = trc_track_slices(m->trace, trc_track_group(m->trace, 0, "program"),
+                           name, TRC_NS);
+    if (x->flow) {
+        e.flow = thread ? TRC_FLOW_START : TRC_FLOW_END;
+        e.flow_id = COMMAND_FLOWS + x->flow;
+    }
+    if (thread && x->queue)
+        args[e.n_args++] = TRC_UINT("queue", x->queue);
+    if (x->bytes)
+        args[e.n_args++] = TRC_UINT("bytes", x->bytes);
+    if (!thread)
+        args[e.n_args++] = TRC_UINT("queued ns", x->queued_ns);
+    if (x->status < 0)
+        args[e.n_args++] = TRC_UINT("error", (uint64_t)-x->status);
+    trc_slice(m->trace, row, x->begin_ns, x->end_ns, &e);
+}
+
 static uint8_t *window(const core_machine *m)
 {
     return memory_window(m->mem);
@@ -508,6 +540,7 @@ const core_table vpusim_icd_core = {.version = VPU_VERSION,
                                     .run = run,
                                     .trace = trace,
                                     .end_trace = end_trace,
+                                    .mark = mark,
                                     .check = core_check,
                                     .dump = core_dump,
                                     .results = core_results};

@@ -49,6 +49,17 @@ typedef struct {
     void *print_user;
 } core_launch;
 
+/* What a host thread or a queue did, on the device's clock. */
+typedef struct {
+    uint32_t thread, queue; /* which thread's row, 0: the queue's; from 1 on */
+    const char *name;
+    uint64_t begin_ns, end_ns, queued_ns; /* queued: of a command */
+    uint64_t flow;  /* number of the command: an arrow from the thread that
+                       enqueued it to where it ran; 0 = none */
+    uint64_t bytes; /* that it moved; 0 = none */
+    int status;     /* below 0: it failed with that */
+} core_mark;
+
 typedef struct {
     uint32_t bundles, i_registers, v_registers, spills, factor;
 } core_shape;
@@ -116,6 +127,9 @@ typedef struct {
     vpu_status (*trace)(core_machine *m, const char *path, trc_level level,
                         vpu_error *err);
     vpu_status (*end_trace)(core_machine *m, vpu_error *err);
+    /* Into the timeline that is begun, unless it is a summary; each row in the
+     * order of time. */
+    void (*mark)(core_machine *m, const core_mark *x);
     /* The launch under checkers, on copies of its objects, whose bits `written`
      * get what it writes; nothing else changes. What is found is added to *out,
      * but for what was found in an earlier launch of the machine.
