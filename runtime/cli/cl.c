@@ -58,8 +58,8 @@ static void put_value(str *s, const char *name, const char *value)
 /* Files are opened where the program may have gone elsewhere. */
 static const char *whole(const char *name, const char *value, arena *a)
 {
-    static const char *const files[] = {"machine",  "launches", "findings",
-                                        "suppress", "dump",     "trace"};
+    static const char *const files[] = {
+        "machine", "launches", "findings", "suppress", "dump", "trace", "json"};
     bool file = false;
     char *here;
     const char *path;

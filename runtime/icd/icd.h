@@ -230,6 +230,9 @@ void icd_record_context(void);
 void icd_record_launch(const core_launch *l, const exec_result *r);
 /* Checkers have found so many; lines: of JSON. */
 void icd_record_findings(uint32_t n, const char *lines);
+/* The first process under a vpu cl has the file's name, others their number
+ * behind it; what: it is for, one name for each option. */
+const char *icd_record_path(arena *a, const char *path, const char *what);
 /* Text for a context's callback, else for standard error. */
 void icd_tell(cl_context c, const char *text);
 cl_int icd_device_open(void); /* CL_SUCCESS, or why not */
@@ -324,7 +327,7 @@ void icd_watch_ran(icd_command *c, bool well);
 
 /* The timeline (timeline.c); without icd_mutex, without the device's lock. This
  * thread enqueues the command; it has run; this thread has waited since then,
- * by the device's clock; the program ends. */
+ * by the device's clock; the program ends (with the device's lock). */
 void icd_timeline_enqueue(icd_command *c);
 void icd_timeline_ran(const icd_command *c, cl_int status, uint64_t begin_ns,
                       uint64_t end_ns);

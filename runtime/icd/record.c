@@ -1,8 +1,10 @@
 /* What a program did with the device: counted, and written where the settings
  * say. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -36,6 +38,69 @@ static FILE *open_once(output *o, const char *path)
     return o->file;
 }
 
+const char *icd_record_path(arena *a, const char *path, const char *what)
+{
+    const icd_settings *s = icd_setting();
+    int fd = s->proof ? open(arena_printf(a, "%s.%s", s->proof, what),
+                             O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)
+                      : -1;
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || !s->proof
+               ? path
+               : arena_printf(a, "%s.%ld", path, (long)getpid());
+}
+
+/* What all launches came to. With the device's lock. */
+static void tell_totals(void)
+{
+    const icd_settings *s = icd_setting();
+    const core_summary all = {record.contexts, record.launches, record.failed,
+                              record.cycles, record.findings};
+    str table = {0}, json = {0};
+    vpu_error err;
+    vpu_status st;
+
+    if (!icd_device.machine || (!s->profile && !s->json))
+        return;
+    st = icd_device.core->tell(icd_device.machine, &all, s->profile,
+                               s->profile ? &table : NULL,
+                               s->json ? &json : NULL, &err);
+    if (!st && s->json) {
+        arena *a = arena_create(0);
+
+        st = file_write(icd_record_path(a, s->json, "json"), str_text(&json),
+                        json.n, &err);
+        arena_destroy(a);
+    }
+    if (table.n)
+        fputs(str_text(&table), stderr);
+    if (st)
+        fprintf(stderr, "vpusim: %s\n", err.msg);
+    str_free(&table);
+    str_free(&json);
+}
+
+enum { END_TRIES = 50, END_TRY_NS = 20 * 1000 * 1000 };
+
+/* A thread whose launch runs has its second: the program ends. */
+static void finish(void)
+{
+    const struct timespec nap = {0, END_TRY_NS};
+
+    for (int i = 0; i < END_TRIES; i++) {
+        if (pthread_mutex_trylock(&icd_device.lock)) {
+            nanosleep(&nap, NULL);
+            continue;
+        }
+        icd_timeline_end();
+        tell_totals();
+        pthread_mutex_unlock(&icd_device.lock);
+        return;
+    }
+}
+
 /* At the program's end, of the process that made the context, not of its
  * children. */
 static void prove(void)
@@ -45,7 +110,7 @@ static void prove(void)
     FILE *f = path && own ? fopen(path, "ae") : NULL;
 
     if (own)
-        icd_timeline_end();
+        finish();
     if (!f)
         return;
     fprintf(f, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",

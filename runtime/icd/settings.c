@@ -154,6 +154,20 @@ static vpu_status take_checks(const given *g, icd_settings *out, vpu_error *err)
                                          &(check_set){0}, err);
 }
 
+enum { PROFILE_LINES = 20 };
+
+static vpu_status take_profile(const given *g, icd_settings *out,
+                               vpu_error *err)
+{
+    const char *lines = last(&g->profile);
+    unsigned long long n = PROFILE_LINES;
+
+    if (lines && *lines && (!str_to_u64(lines, &n) || !n || n > UINT32_MAX))
+        return refuse("profile", lines, "a number of lines, from 1 on", err);
+    out->profile = lines ? (uint32_t)n : 0;
+    return VPU_OK;
+}
+
 static vpu_status take_trace(const given *g, icd_settings *out, vpu_error *err)
 {
     static const char *const words[] = {"summary", "groups", "full"};
@@ -224,7 +238,10 @@ vpu_status icd_settings_read(const char *text, arena *a, icd_settings *out,
     out->kernels = arena_memdup(a, g.kernel.list, sizeof g.kernel.list);
     out->n_kernels = g.kernel.n;
     if (!st)
+        st = take_profile(&g, out, err);
+    if (!st)
         st = take_trace(&g, out, err);
+    out->json = last(&g.json);
     out->launches = last(&g.launches);
     out->proof = last(&g.proof);
     return st;

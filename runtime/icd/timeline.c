@@ -2,9 +2,7 @@
  *
  * All of it on the device's clock, so that the same program gives the same
  * file: a call that waits for nothing takes no time. */
-#include <fcntl.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/icd/icd.h"
@@ -23,22 +21,6 @@ static _Thread_local uint32_t own_row;
 /* Where it ends: rows do not go back in time. */
 static _Thread_local uint64_t own_end;
 
-/* The first process under a vpu cl has the file's name, others their number
- * behind it. */
-static const char *own_path(arena *a)
-{
-    const icd_settings *s = icd_setting();
-    int fd = s->proof ? open(arena_printf(a, "%s.trace", s->proof),
-                             O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)
-                      : -1;
-
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 || !s->proof
-               ? s->trace
-               : arena_printf(a, "%s.%ld", s->trace, (long)getpid());
-}
-
 /* False: there is none. */
 static bool begin(cl_context c)
 {
@@ -50,9 +32,9 @@ static bool begin(cl_context c)
     state.begun = true;
     state.pid = getpid();
     a = arena_create(0);
-    state.open =
-        !icd_device.core->trace(icd_device.machine, own_path(a),
-                                icd_setting()->trace_level, &err);
+    state.open = !icd_device.core->trace(
+        icd_device.machine, icd_record_path(a, icd_setting()->trace, "trace"),
+        icd_setting()->trace_level, &err);
     if (!state.open)
         icd_tell(c, err.msg);
     arena_destroy(a);
@@ -192,22 +174,11 @@ void icd_timeline_waited(const char *call, uint64_t begin_ns)
     pthread_mutex_unlock(&icd_device.lock);
 }
 
-enum { END_TRIES = 50, END_TRY_NS = 20 * 1000 * 1000 };
-
-/* A thread whose launch runs has its second: the program ends. */
 void icd_timeline_end(void)
 {
-    const struct timespec nap = {0, END_TRY_NS};
     vpu_error err;
 
-    for (int i = 0; i < END_TRIES && state.open; i++) {
-        if (pthread_mutex_trylock(&icd_device.lock)) {
-            nanosleep(&nap, NULL);
-            continue;
-        }
-        state.open = false;
-        if (icd_device.core->end_trace(icd_device.machine, &err))
-            fprintf(stderr, "vpusim: %s\n", err.msg);
-        pthread_mutex_unlock(&icd_device.lock);
-    }
+    if (state.open && icd_device.core->end_trace(icd_device.machine, &err))
+        fprintf(stderr, "vpusim: %s\n", err.msg);
+    state.open = false;
 }

@@ -358,8 +358,8 @@ cl_int icd_clEnqueueFillBuffer(cl_command_queue q, cl_mem m,
 
 /* Flags of which the bytes come to the host, and go back. */
 static const cl_map_flags map_reads = CL_MAP_READ | CL_MAP_WRITE,
-                          map_writes = CL_MAP_WRITE |
-                                       CL_MAP_WRITE_INVALIDATE_REGION;
+                          map_writes =
+                              CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
 static uint64_t moves_ns(const icd_command *c, cl_map_flags which)
 {

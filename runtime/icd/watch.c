@@ -241,6 +241,8 @@ void icd_watch_launch(icd_command *c)
     bool wanted = is_wanted(l);
     core_object *list;
 
+    l->counted = s->profile || s->json;
+    l->profiled = s->profile && wanted;
     l->start_cycle = (icd_device.clock * icd_desc()->clk_mhz + 999) / 1000;
     if (!s->check && !s->dump)
         return;

@@ -16,19 +16,32 @@ typedef struct {
     const char *name; /* without folders */
 } source;
 
-static source open_source(const report_source *r, uint32_t stage)
+static source open_source(const report_profile_stage *s)
 {
-    const backend_launch *s = backend_launch_of(r->run, stage);
-    source src = {.a = arena_create(0), .text = r->graph->launches[stage].text};
-    const char *slash = strrchr(s->kernel->source, '/');
+    source src = {.a = arena_create(0), .text = s->text};
+    const char *slash = strrchr(s->path, '/');
     size_t n;
     char *data;
 
-    src.name = slash ? slash + 1 : s->kernel->source;
-    if (!src.text &&
-        !file_read(s->kernel->source, MAX_SOURCE, src.a, &data, &n, NULL))
+    src.name = slash ? slash + 1 : s->path;
+    if (!src.text && !file_read(s->path, MAX_SOURCE, src.a, &data, &n, NULL))
         src.text = data;
     return src;
+}
+
+static report_profile_stage stage_of(const report_source *r, uint32_t i)
+{
+    const backend_launch *s = backend_launch_of(r->run, i);
+
+    return (report_profile_stage){.name = r->graph->launches[i].name,
+                                  .kernel = s->kernel->name,
+                                  .variant = sim_variant_name(s->exec.variant),
+                                  .path = s->kernel->source,
+                                  .text = r->graph->launches[i].text,
+                                  .n_shaves = s->n_shaves,
+                                  .shave_cycles =
+                                      s->exec.profile.cycles * s->n_shaves,
+                                  .rows = &s->profile};
 }
 
 /* The line without blanks around it, of one kind inside, not too long; in the
@@ -173,24 +186,22 @@ static const char *remark(const exec_profile_row *r, const source *s)
                    : arena_printf(s->a, "in %s", phase_name(r->phase));
 }
 
-static void table(const report_source *r, uint32_t stage, uint32_t most,
-                  str *out)
+void report_profile_table(const report_profile_stage *s, uint32_t most,
+                          str *out)
 {
-    const backend_launch *s = backend_launch_of(r->run, stage);
-    uint64_t all = s->exec.profile.cycles * s->n_shaves;
-    source src = open_source(r, stage);
-    const exec_profile_row **rows = sorted(&s->profile, src.a);
+    uint64_t all = s->shave_cycles;
+    source src = open_source(s);
+    const exec_profile_row **rows = sorted(s->rows, src.a);
     exec_profile_row rest = {0}, sum = {0};
     uint32_t lines = 0;
 
     str_printf(out,
                "profile of %s: kernel %s, %s, cycles of %u SHAVEs together\n",
-               r->graph->launches[stage].name, s->kernel->name,
-               sim_variant_name(s->exec.variant), s->n_shaves);
+               s->name, s->kernel, s->variant, s->n_shaves);
     str_printf(out, " %13s %5s %11s %10s %11s %10s %9s %10s %11s %11s %10s\n",
                "cycles", "%", "issue", "L2", "DDR", "store", "DMA setup",
                "DMA wait", "loaded B", "stored B", "executed");
-    for (uint32_t k = 0; k < s->profile.n; k++) {
+    for (uint32_t k = 0; k < s->rows->n; k++) {
         const exec_profile_row *row = rows[k];
         bool line = row->place == EXEC_AT_LINE && row->line;
 
@@ -210,8 +221,11 @@ static void table(const report_source *r, uint32_t stage, uint32_t most,
 void report_profile_text(const report_source *r, uint32_t most, str *out)
 {
     for (uint32_t i = 0; i < r->graph->n_launches; i++)
-        if (backend_launch_of(r->run, i)->profile.n)
-            table(r, i, most, out);
+        if (backend_launch_of(r->run, i)->profile.n) {
+            const report_profile_stage s = stage_of(r, i);
+
+            report_profile_table(&s, most, out);
+        }
 }
 
 /* --- JSON ---------------------------------------------------------------- */
@@ -254,22 +268,26 @@ static json_t *row_json(const exec_profile_row *r, const source *s)
     return o;
 }
 
-json_t *report_profile_json(const report_source *r, uint32_t stage)
+json_t *report_profile_rows(const report_profile_stage *s)
 {
-    const exec_profile *p = &backend_launch_of(r->run, stage)->profile;
-    const exec_profile_row **rows;
-    json_t *list;
-    source src;
+    source src = open_source(s);
+    const exec_profile_row **rows = sorted(s->rows, src.a);
+    json_t *list = json_array();
 
-    if (!p->n)
-        return NULL;
-    src = open_source(r, stage);
-    rows = sorted(p, src.a);
-    list = json_array();
-    for (uint32_t k = 0; k < p->n; k++)
+    for (uint32_t k = 0; k < s->rows->n; k++)
         json_array_append_new(list, row_json(rows[k], &src));
     arena_destroy(src.a);
     return list;
+}
+
+json_t *report_profile_json(const report_source *r, uint32_t stage)
+{
+    report_profile_stage s;
+
+    if (!backend_launch_of(r->run, stage)->profile.n)
+        return NULL;
+    s = stage_of(r, stage);
+    return report_profile_rows(&s);
 }
 
 /* --- folded stacks ------------------------------------------------------- */
@@ -342,13 +360,15 @@ void report_profile_folded(const report_source *r, str *out)
 
     for (uint32_t i = 0; i < r->graph->n_launches; i++) {
         const backend_launch *s = backend_launch_of(r->run, i);
+        report_profile_stage stage;
         source src;
 
         if (!s->kernel) {
             fold_native(&f, &r->graph->launches[i], s);
             continue;
         }
-        src = open_source(r, i);
+        stage = stage_of(r, i);
+        src = open_source(&stage);
         for (uint32_t k = 0; k < s->profile.n; k++)
             fold_row(&f, s, &s->profile.rows[k], &src);
         arena_destroy(src.a);

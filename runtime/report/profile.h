@@ -6,6 +6,21 @@
 
 #include "runtime/report/report.h"
 
+/* One kernel's profile: what it is called, and where its text is. */
+typedef struct {
+    const char *name, *kernel, *variant;
+    const char *path, *text; /* text NULL: it is in the file */
+    uint32_t n_shaves;
+    uint64_t shave_cycles; /* of all SHAVEs together */
+    const exec_profile *rows;
+} report_profile_stage;
+
+/* The table of the `most` lines with most cycles; all rows, most cycles first.
+ */
+void report_profile_table(const report_profile_stage *s, uint32_t most,
+                          str *out);
+json_t *report_profile_rows(const report_profile_stage *s);
+
 /* Nothing below does anything for a run without profile. */
 
 /* A table per stage of the `most` lines with most cycles; what they leave out

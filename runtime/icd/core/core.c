@@ -449,9 +449,12 @@ static vpu_status shape(const sim_kernel *k, sim_variant_kind v,
 
 typedef struct {
     core_machine *m;
+    const core_launch *l;
     exec_launch x;
     core_unit *unit;
     exec_result *out;
+    arena *lines_of; /* memory of lines; NULL = nobody asks */
+    exec_profile lines;
 } running;
 
 /* The launch's kernel once more, as code that notes lines. */
@@ -469,7 +472,6 @@ static vpu_status track(void *user, sim_kernel **out)
  * CORE_TEXT_NAME. */
 static void trace_text(const running *r)
 {
-    static const exec_profile none;
     bool again = r->unit->traced;
     char name[32];
 
@@ -483,23 +485,44 @@ static void trace_text(const running *r)
                                               .text = r->unit->shown,
                                               .again = again,
                                               .start_cycle = r->x.start_cycle,
-                                              .profile = &none});
+                                              .profile = &r->lines});
+}
+
+/* The rows of exec end with the launch. */
+static void keep_lines(void *user, const exec_profile *p)
+{
+    running *r = user;
+
+    r->lines.n = p->n;
+    r->lines.rows = arena_memdup(r->lines_of, p->rows, p->n * sizeof *p->rows);
 }
 
 static vpu_status run_launch(void *user, vpu_error *err)
 {
     running *r = user;
     core_machine *m = r->m;
-    const exec_observer timeline = {
-        .name = "a trace", .needs = EXEC_TRACE_NEEDS, .trace = m->trace};
-    const exec_observer *const list[] = {&timeline};
+    const exec_observer timeline = {.name = "a trace",
+                                    .needs = EXEC_TRACE_NEEDS,
+                                    .trace = m->trace},
+                        lines = {.name = "--profile",
+                                 .needs = EXEC_PROFILE_NEEDS,
+                                 .user = r,
+                                 .profile = keep_lines};
+    const exec_observer *list[2];
     vpu_status st;
 
     r->x.observers = list;
-    r->x.n_observers = m->trace ? 1 : 0;
+    if (m->trace)
+        list[r->x.n_observers++] = &timeline;
+    if (r->lines_of)
+        list[r->x.n_observers++] = &lines;
     st = exec_run(m->mem, &m->desc, &r->x, r->out, err);
     if (!st && m->trace)
         trace_text(r);
+    if (!st && r->l->counted)
+        core_count(m, r->l, r->out);
+    if (!st && r->l->profiled)
+        core_count_lines(m, r->l, &r->lines);
     if (st) {
         backend_locate(
             &(const backend_stopped){m->mem, &m->desc, &r->x, r->out, track, r},
@@ -516,11 +539,18 @@ static vpu_status run_launch(void *user, vpu_error *err)
 static vpu_status run(core_machine *m, const core_launch *l, exec_result *out,
                       vpu_error *err)
 {
-    running r = {m, core_launch_of(l), l->unit, out};
+    running r = {m, l, core_launch_of(l), l->unit, out, NULL, {NULL, 0}};
+    vpu_status st;
 
     r.x.threads = m->threads;
     r.x.scratch = &m->scratch;
-    return oom_guard(run_launch, &r, err);
+    if (l->profiled) {
+        r.lines_of = arena_create(0);
+        r.x.how.engine = EXEC_INTERPRETED; /* whose code has lines */
+    }
+    st = oom_guard(run_launch, &r, err);
+    arena_destroy(r.lines_of);
+    return st;
 }
 
 const core_table vpusim_icd_core = {.version = VPU_VERSION,
@@ -541,6 +571,7 @@ const core_table vpusim_icd_core = {.version = VPU_VERSION,
                                     .trace = trace,
                                     .end_trace = end_trace,
                                     .mark = mark,
+                                    .tell = core_tell,
                                     .check = core_check,
                                     .dump = core_dump,
                                     .results = core_results};

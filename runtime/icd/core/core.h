@@ -45,9 +45,16 @@ typedef struct {
     uint64_t start_cycle; /* on the device's clock, for the timeline */
     uint64_t max_cycles;  /* 0 = no limit */
     double timeout_s;     /* 0 = no limit */
+    bool counted;         /* for tell; and where its cycles go, by line: slow */
+    bool profiled;
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
 } core_launch;
+
+/* Of the program, for tell. */
+typedef struct {
+    uint64_t contexts, launches, failed, cycles, findings;
+} core_summary;
 
 /* What a host thread or a queue did, on the device's clock. */
 typedef struct {
@@ -130,6 +137,11 @@ typedef struct {
     /* Into the timeline that is begun, unless it is a summary; each row in the
      * order of time. */
     void (*mark)(core_machine *m, const core_mark *x);
+    /* What the launches that were counted came to, kernel by kernel: table gets
+     * the `most` lines of each with most cycles, json an object with all; each
+     * may be NULL. VPU_ERR_NOMEM. */
+    vpu_status (*tell)(core_machine *m, const core_summary *s, uint32_t most,
+                       str *table, str *json, vpu_error *err);
     /* The launch under checkers, on copies of its objects, whose bits `written`
      * get what it writes; nothing else changes. What is found is added to *out,
      * but for what was found in an earlier launch of the machine.

@@ -10,6 +10,8 @@ typedef struct core_told {
     char text[];
 } core_told;
 
+typedef struct core_total core_total; /* what launches of a kernel came to */
+
 struct core_machine {
     arena *arena;
     mach_desc desc;
@@ -19,11 +21,13 @@ struct core_machine {
     core_told *told;
     trc_writer *trace; /* NULL = none */
     uint32_t n_traced; /* programs whose texts it has */
+    core_total *totals;
 };
 
 typedef struct core_made {
     struct core_made *next;
     sim_kernel *kernel;
+    core_total *total; /* NULL: nothing was counted yet */
 } core_made;
 
 struct core_unit {
@@ -47,6 +51,14 @@ vpu_status core_put_headers(core_source *s, arena *a, char **folder,
                             vpu_error *err);
 
 exec_launch core_launch_of(const core_launch *l);
+
+/* totals.c: a launch has run; lines: where its cycles went. Within an
+ * oom_guard. */
+void core_count(core_machine *m, const core_launch *l, const exec_result *r);
+void core_count_lines(core_machine *m, const core_launch *l,
+                      const exec_profile *lines);
+vpu_status core_tell(core_machine *m, const core_summary *s, uint32_t most,
+                     str *table, str *json, vpu_error *err);
 
 /* case.c: entries of the table. */
 vpu_status core_check(core_machine *m, const core_launch *l,
