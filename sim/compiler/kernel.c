@@ -1,6 +1,7 @@
 /* Kernels by name: compile, load, and the disk cache in between. */
 #include "sim/compiler/kernel.h"
 
+#include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,12 +27,33 @@ typedef struct {
     const log_sink *log;
 } cache_slot;
 
-/* Another build of the program compiles differently under the same version. */
+/* Does this code lie in that object? Then its name: "" is the program's. */
+static int is_ours(struct dl_phdr_info *o, size_t n, void *name)
+{
+    uintptr_t here = (uintptr_t)&is_ours;
+
+    (void)n;
+    for (int i = 0; i < o->dlpi_phnum; i++) {
+        uintptr_t first = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr;
+
+        if (o->dlpi_phdr[i].p_type == PT_LOAD && here >= first &&
+            here - first < o->dlpi_phdr[i].p_memsz) {
+            *(const char **)name = o->dlpi_name;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Another build of the program, or of the library in one of somebody else's,
+ * compiles differently under the same version. */
 static void add_build(str *s)
 {
+    const char *name = "";
     struct stat sb;
 
-    if (!stat("/proc/self/exe", &sb))
+    dl_iterate_phdr(is_ours, &name);
+    if (!stat(*name ? name : "/proc/self/exe", &sb))
         str_printf(s, "%lld %lld %ld\n", (long long)sb.st_size,
                    (long long)sb.st_mtim.tv_sec, sb.st_mtim.tv_nsec);
 }

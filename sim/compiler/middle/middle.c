@@ -24,6 +24,7 @@
 #include "sim/compiler/middle/hoist.h"
 #include "sim/compiler/middle/middle_priv.h"
 #include "sim/compiler/middle/narrow.h"
+#include "sim/compiler/middle/places.h"
 #include "sim/compiler/middle/structures.h"
 #include "sim/compiler/middle/vectorize.h"
 #include "sim/compiler/middle/workgroup.h"
@@ -93,7 +94,9 @@ static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
     if (narrow && at)
         passes = arena_printf(a, "%.*s%s", (int)(at - passes), passes,
                               at + strlen(indvars));
+    places_keep(m);
     st = middle_run_passes(m, passes, err);
+    places_restore(m);
     if (!st)
         narrow_loads(m);
     return st;

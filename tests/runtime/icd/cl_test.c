@@ -55,6 +55,8 @@ static const struct {
     {"cl --suppress f true", 2, "are for --check"},
     {"cl --check true", 0, "made no context"},
     {"cl --trace t --trace-level most true", 2, "summary, groups or full"},
+    {"cl --link serial true", 2, "--link serial: expected usb3, usb2 or none"},
+    {"cl --profile=0 true", 2, "--profile 0: expected a number of lines"},
 };
 
 START_TEST(ends_as_the_program_does)
@@ -204,6 +206,21 @@ START_TEST(lines_of_faults)
 }
 END_TEST
 
+/* Where a store that never changes left the loop over items, too. */
+START_TEST(lines_of_moved_stores)
+{
+    beyond();
+    terminal_text(&p, "k.cl",
+                  "__kernel void k(__global const float *src,\n"
+                  "                __global float *dst)\n"
+                  "{\n"
+                  "    dst[77777] = 3;\n"
+                  "}\n");
+    terminal_run(&p, arena_printf(p.arena, "cl " OPENCL_RUN, vpu));
+    ck_assert_msg(strstr(p.err, "source.cl:4:"), "%s", p.err);
+}
+END_TEST
+
 /* --kernel chooses; a folder that cannot be made does not stop a program. */
 START_TEST(files_of_launches)
 {
@@ -259,6 +276,131 @@ START_TEST(timelines)
 }
 END_TEST
 
+/* What enqueued a launch and what waited for it: rows of their own, in ns of
+ * the device, where bytes between host and device take the link's time. */
+START_TEST(threads_and_queues)
+{
+    static const char *const rows[] = {
+        "\"thread 1\",0,\"wait\"", "\"thread 1\",0,\"mvn_stats\"",
+        "\"queue 1\",0,\"mvn_stats\"", "\"queue 1\",0,\"mvn_apply\""};
+    const char *run = arena_printf(
+        p.arena, "%s run %s/kernels/%s --backend opencl", vpu, root, layers[3]);
+    size_t n;
+
+    for (int slow = 0; slow < 2; slow++) {
+        const char *csv, *last = NULL;
+        unsigned long long begin, cycles, begin_ns, ns;
+
+        terminal_run(&p, arena_printf(p.arena, "cl --trace t --link %s %s",
+                                      slow ? "usb2" : "usb3", run));
+        ck_assert_msg(p.status == 0, "%s", p.err);
+        terminal_run(&p, "view t --csv t.csv");
+        ck_assert_msg(p.status == 0, "%s", p.err);
+        csv = terminal_bytes(&p, "t.csv", &n);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            ck_assert_msg(strstr(csv, rows[i]) != NULL, "%s: %s", rows[i], csv);
+        for (const char *at = csv; (at = strstr(at, "\"queue 1\",0,\"read"));)
+            last = at++;
+        ck_assert_ptr_nonnull(last);
+        ck_assert_int_eq(sscanf(strchr(last + 12, ',') + 1,
+                                "%llu,%llu,%llu,%llu", &begin, &cycles,
+                                &begin_ns, &ns),
+                         4);
+        ck_assert_ptr_nonnull(strstr(last, "bytes=1024"));
+        /* 1,024 bytes of 400 or 40 a microsecond, and a transfer's own. */
+        ck_assert_uint_eq(ns, slow ? 125000 + 25600 : 60000 + 2560);
+    }
+}
+END_TEST
+
+static unsigned long long number(const json_t *o, const char *name)
+{
+    return (unsigned long long)json_integer_value(json_object_get(o, name));
+}
+
+/* Rows by line add up to the launches of a kernel, these to the program. */
+static unsigned long long add_up(const json_t *kernel)
+{
+    unsigned long long sum = 0, loaded = 0;
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(kernel, "profile"), i, row)
+    {
+        sum += number(row, "cycles");
+        loaded += number(row, "load_bytes");
+    }
+    ck_assert_uint_eq(sum, number(kernel, "cycles") * number(kernel, "shaves"));
+    ck_assert_uint_eq(loaded, number(kernel, "load_bytes"));
+    return number(kernel, "cycles");
+}
+
+START_TEST(where_cycles_go)
+{
+    const char *run = arena_printf(
+        p.arena, "%s run %s/kernels/%s --backend opencl --repeat 3", vpu, root,
+        layers[3]);
+    unsigned long long cycles = 0, launches = 0;
+    json_t *all, *kernels, *k;
+    size_t n, i;
+
+    terminal_run(
+        &p, arena_printf(p.arena, "cl --profile=2 --json j --trace t %s", run));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert_msg(strstr(p.err, "kernel mvn_stats, ") &&
+                      strstr(p.err, "source.cl:") &&
+                      strstr(p.err, " more lines)"),
+                  "%s", p.err);
+    all = json_loads(terminal_bytes(&p, "j", &n), 0, NULL);
+    kernels = json_object_get(all, "kernels");
+    ck_assert_uint_eq(json_array_size(kernels), 2);
+    json_array_foreach(kernels, i, k)
+    {
+        cycles += add_up(k);
+        launches += number(k, "launches");
+    }
+    ck_assert_uint_eq(number(all, "cycles"), cycles);
+    ck_assert_uint_eq(number(all, "launches"), launches);
+    ck_assert_uint_ge(launches, 6);
+    ck_assert_uint_eq(number(all, "contexts"), 1);
+    json_decref(all);
+    terminal_run(&p, arena_printf(p.arena, "cl --json j %s", run));
+    ck_assert_msg(p.status == 0 && !strstr(p.err, "source.cl:"), "%s", p.err);
+    all = json_loads(terminal_bytes(&p, "j", &n), 0, NULL);
+    ck_assert_uint_eq(number(all, "cycles"), cycles); /* by either engine */
+    json_decref(all);
+    terminal_run(&p, arena_printf(p.arena, "cl --json /proc/j %s", run));
+    ck_assert_msg(p.status == 0 && strstr(p.err, "/proc/j"), "%s", p.err);
+}
+END_TEST
+
+/* Another build of the library compiles anew, in whichever program it is. */
+START_TEST(builds_have_their_own_cache)
+{
+    unsigned first, again, other;
+
+    terminal_text(
+        &p, "go.sh",
+        arena_printf(p.arena,
+                     "d=$(dirname %s)\nmkdir b\n"
+                     "cp -L $d/vpu $d/libvpusim-opencl.so $d/libvpusim.so.0 b\n"
+                     "export XDG_CACHE_HOME=$PWD/c\n"
+                     "run() {\n"
+                     "    b/vpu cl %s run %s/kernels/%s --backend opencl "
+                     ">/dev/null 2>&1\n"
+                     "    ls c/vpusim | wc -l\n"
+                     "}\n"
+                     "run; run; touch b/libvpusim.so.0; run\n",
+                     vpu, vpu, root, layers[3]));
+    terminal_run(&p, "cl sh go.sh");
+    ck_assert_msg(sscanf(p.out, "%u %u %u", &first, &again, &other) == 3 &&
+                      first > 0,
+                  "%s%s", p.out, p.err);
+    ck_assert_uint_eq(again, first);
+    ck_assert_uint_gt(other, first);
+}
+END_TEST
+
 /* A kernel that does not end is ended, and the host hears of it. */
 START_TEST(limits)
 {
@@ -300,8 +442,12 @@ int main(void)
     tcase_add_loop_test(t, the_same_every_time, 0,
                         sizeof layers / sizeof *layers);
     tcase_add_test(t, lines_of_faults);
+    tcase_add_test(t, lines_of_moved_stores);
     tcase_add_test(t, files_of_launches);
     tcase_add_test(t, timelines);
+    tcase_add_test(t, threads_and_queues);
+    tcase_add_test(t, where_cycles_go);
+    tcase_add_test(t, builds_have_their_own_cache);
     tcase_add_test(t, limits);
     tcase_add_test(t, variable);
     suite_add_tcase(s, t);

@@ -184,6 +184,34 @@ START_TEST(shares_go_by_line)
 }
 END_TEST
 
+/* What does not change in a loop is loaded once before it, but is of its line.
+ */
+START_TEST(loads_moved_out_of_loops)
+{
+    exec_profile p;
+
+    rig_compile(&r,
+                "__kernel void k(__global const int *restrict a,\n"
+                "                __global int *restrict b, int n)\n"
+                "{\n"
+                "    for (int i = 0; i < n; i++) {\n"
+                "        b[i] = i;\n"
+                "        b[i] ^=\n"
+                "            a[7]; }\n"
+                "}\n",
+                "k");
+    rig_buffer(&r, 64);
+    rig_buffer(&r, 256);
+    rig_int(&r, 64);
+    r.n_shaves = 1;
+    p = profile_of(1, 1);
+    ck_assert_uint_eq(row(&p, MACH_COMP, 7).load_bytes, 4);
+    ck_assert_uint_eq(row(&p, MACH_COMP, 7).executions, 1);
+    ck_assert_uint_eq(row(&p, MACH_COMP, 7).cycles[MACH_CAUSE_DDR],
+                      r.desc.ddr_load_stall);
+}
+END_TEST
+
 /* A loop over items, software-pipelined: each line as often as there are items,
  * however prologue, kernel and epilogue share them. */
 START_TEST(executions_in_pipelined_loops)
@@ -401,6 +429,7 @@ int main(void)
     tcase_add_test(c, loads_by_level);
     tcase_add_test(c, needs_that_are_not_met);
     tcase_add_test(c, shares_go_by_line);
+    tcase_add_test(c, loads_moved_out_of_loops);
     tcase_add_loop_test(c, executions_in_pipelined_loops, 1, 66);
     tcase_add_test(c, copies_and_their_waits);
     tcase_add_test(c, phases_and_functions);
