@@ -118,14 +118,28 @@ struct _cl_mem {
     icd_destructor *destructors; /* the last one first */
 };
 
+/* A text for the compiler, with its options and what it may include. */
+typedef struct {
+    const char *options, *source;
+    cl_uint n_headers;
+    const char *const *names, *const *headers;
+} icd_text;
+
+/* Several, as they stand in binaries. */
+typedef struct {
+    str bytes;
+    cl_uint n;
+} icd_texts;
+
 struct _cl_program {
     ICD_HEAD;
     cl_context context;
-    char *source;    /* NULL: it was linked */
-    bool binary;     /* the source came in one */
+    char *source;    /* NULL: it was linked of several */
+    bool binary;     /* the texts came in one */
+    icd_texts texts; /* that the unit is of, or will be */
     core_unit *unit; /* NULL: not built, or in vain */
     cl_build_status status;
-    cl_program_binary_type type; /* of unit; NONE without */
+    cl_program_binary_type type; /* of unit, or of the binary; NONE without */
     char *options, *log;
     cl_uint kernels; /* made of it */
 };
@@ -334,6 +348,17 @@ void icd_timeline_ran(const icd_command *c, cl_int status, uint64_t begin_ns,
 void icd_timeline_waited(const char *call, uint64_t begin_ns);
 uint64_t icd_timeline_clock(void);
 void icd_timeline_end(void);
+
+/* Texts of programs (binary.c); what they point to is copied. */
+void icd_texts_add(icd_texts *texts, const icd_text *t);
+/* texts->n of them, pointing into it; arrays are in a. NULL: they are none. */
+icd_text *icd_texts_list(const icd_texts *texts, arena *a);
+/* Was any of them compiled with that option? */
+bool icd_texts_have(const icd_texts *texts, const char *option);
+/* The binary of a program that has texts. */
+void icd_binary_make(cl_program p, str *out);
+/* Type, options, texts and source of a new program; false: it is no binary. */
+bool icd_binary_read(cl_program p, const unsigned char *bytes, size_t n);
 
 /* Has it kernels that can be made? One of a binary is built for that. */
 bool icd_program_runs(cl_program p);

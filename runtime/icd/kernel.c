@@ -230,8 +230,7 @@ cl_int icd_clGetKernelArgInfo(cl_kernel kernel, cl_uint i,
         return CL_INVALID_KERNEL;
     if (i >= kernel->sim->n_args)
         return CL_INVALID_ARG_INDEX;
-    if (!kernel->program->options ||
-        !strstr(kernel->program->options, "-cl-kernel-arg-info"))
+    if (!icd_texts_have(&kernel->program->texts, "-cl-kernel-arg-info"))
         return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     g = &kernel->sim->args[i];
     switch (what) {

@@ -1,11 +1,8 @@
-/* Programs: OpenCL C, built as a whole; a binary is the text with its options.
- */
+/* Programs: OpenCL C, built as a whole, or compiled and linked. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/icd/icd.h"
-
-static const char magic[] = "vpusim OpenCL program 1\n";
 
 /* --- options -------------------------------------------------------------- */
 
@@ -78,9 +75,10 @@ static cl_int read_options(const char *text, arena *a, const char ***out,
 
 /* --- making --------------------------------------------------------------- */
 
+/* source: its own, or NULL. */
 static cl_program make(cl_context context, char *source, cl_int *error)
 {
-    cl_program p = source ? icd_object_new(ICD_PROGRAM, sizeof *p) : NULL;
+    cl_program p = icd_object_new(ICD_PROGRAM, sizeof *p);
 
     if (p) {
         p->context = icd_use(context);
@@ -117,44 +115,12 @@ cl_program icd_clCreateProgramWithSource(cl_context context, cl_uint n,
         memcpy(to, texts[i], k);
         to += k;
     }
-    if (all)
-        *to = 0;
+    if (!all) {
+        icd_say(error, CL_OUT_OF_HOST_MEMORY);
+        return NULL;
+    }
+    *to = 0;
     return make(context, all, error);
-}
-
-/* Magic, options and source, each with its NUL. */
-static char *binary_of(cl_program p, size_t *n)
-{
-    const char *options = p->options ? p->options : "";
-    size_t a = sizeof magic, b = strlen(options) + 1, c = strlen(p->source) + 1;
-    char *out = malloc(a + b + c);
-
-    *n = a + b + c;
-    if (!out)
-        return NULL;
-    memcpy(out, magic, a);
-    memcpy(out + a, options, b);
-    memcpy(out + a + b, p->source, c);
-    return out;
-}
-
-/* The options in a binary, the source behind them; NULL: it is none. */
-static const char *read_binary(const unsigned char *bytes, size_t n)
-{
-    const char *options = (const char *)bytes + sizeof magic;
-    const char *end = (const char *)bytes + n;
-    size_t left;
-
-    if (n < sizeof magic + 2 || memcmp(bytes, magic, sizeof magic) || end[-1])
-        return NULL;
-    left = (size_t)(end - options);
-    if (strnlen(options, left) + 1 >= left)
-        return NULL;
-    return options + strlen(options) + 1 +
-                       strlen(options + strlen(options) + 1) + 1 ==
-                   end
-               ? options
-               : NULL;
 }
 
 cl_program icd_clCreateProgramWithBinary(cl_context context, cl_uint n,
@@ -163,8 +129,8 @@ cl_program icd_clCreateProgramWithBinary(cl_context context, cl_uint n,
                                          const unsigned char **binaries,
                                          cl_int *status, cl_int *error)
 {
-    const char *options;
     cl_program p;
+    bool good;
 
     if (!icd_is(context, ICD_CONTEXT)) {
         icd_say(error, CL_INVALID_CONTEXT);
@@ -179,16 +145,15 @@ cl_program icd_clCreateProgramWithBinary(cl_context context, cl_uint n,
         icd_say(error, CL_INVALID_DEVICE);
         return NULL;
     }
-    options = read_binary(*binaries, *lengths);
-    icd_say(status, options ? CL_SUCCESS : CL_INVALID_BINARY);
-    if (!options) {
-        icd_say(error, CL_INVALID_BINARY);
+    p = make(context, NULL, error);
+    if (!p)
         return NULL;
-    }
-    p = make(context, strdup(options + strlen(options) + 1), error);
-    if (p) {
-        p->options = strdup(options);
-        p->binary = true;
+    good = icd_binary_read(p, *binaries, *lengths);
+    icd_say(status, good ? CL_SUCCESS : CL_INVALID_BINARY);
+    if (!good) {
+        icd_say(error, CL_INVALID_BINARY);
+        icd_release(p, ICD_PROGRAM, 0);
+        p = NULL;
     }
     return p;
 }
@@ -219,6 +184,7 @@ void icd_program_end(cl_program p)
     if (p->unit)
         icd_device.core->release(p->unit);
     free(p->source);
+    str_free(&p->texts.bytes);
     free(p->options);
     free(p->log);
     icd_drop(p->context);
@@ -288,34 +254,83 @@ static const translation compiling = {CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT,
                                       CL_INVALID_COMPILER_OPTIONS,
                                       CL_COMPILE_PROGRAM_FAILURE};
 
+static vpu_status compile(const icd_text *t, core_unit **out, str *log,
+                          arena *a)
+{
+    core_source source = {.text = t->source,
+                          .names = t->names,
+                          .headers = t->headers,
+                          .n_headers = t->n_headers};
+    const char **words;
+    vpu_error err = {0};
+    vpu_status st;
+
+    *out = NULL;
+    if (read_options(t->options, a, &words, &source.n_options))
+        return VPU_ERR_INVALID;
+    source.options = words;
+    st = icd_device.core->compile(&source, log, out, &err);
+    if (st)
+        str_printf(log, "%s\n", err.msg);
+    return st;
+}
+
+/* All texts of a program as one unit. */
+static vpu_status compile_texts(const icd_texts *texts, core_unit **out,
+                                str *log, arena *a)
+{
+    const core_table *core = icd_device.core;
+    core_unit **parts = arena_array(a, core_unit *, texts->n);
+    const icd_text *list = icd_texts_list(texts, a);
+    vpu_status st = VPU_OK;
+    vpu_error err = {0};
+
+    *out = NULL;
+    for (cl_uint i = 0; i < texts->n && !st; i++)
+        st = compile(&list[i], &parts[i], log, a);
+    if (!st && texts->n == 1) {
+        *out = parts[0];
+        return st;
+    }
+    if (!st && (st = core->link(parts, texts->n, out, &err)))
+        str_printf(log, "%s\n", err.msg);
+    for (cl_uint i = 0; i < texts->n; i++)
+        core->release(parts[i]);
+    return st;
+}
+
+/* A binary's options are those of its texts: others that are given with it are
+ * looked at and kept, no more. */
 static cl_int translate(cl_program p, const char *options, const header_list *h,
                         const translation *t, arena *a)
 {
     const core_table *core = icd_device.core;
     const char **words, **texts = arena_array(a, const char *, h->n + 1);
-    core_source source = {.text = p->source,
-                          .names = h->names,
-                          .headers = texts,
-                          .n_headers = h->n};
-    str log = {0};
+    const icd_text text = {options ? options : "", p->source, h->n, h->names,
+                           texts};
     core_unit *u = NULL;
-    vpu_error err;
+    str log = {0};
+    uint32_t n;
     vpu_status st;
 
-    if (read_options(options, a, &words, &source.n_options))
+    if (read_options(text.options, a, &words, &n))
         return t->options;
-    source.options = words;
     for (cl_uint i = 0; i < h->n; i++)
         texts[i] = h->list[i]->source;
-    st = core->compile(&source, &log, &u, &err);
-    if (st)
-        str_printf(&log, "%s\n", err.msg);
-    else if (t->made == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+    if (!p->binary) {
+        str_free(&p->texts.bytes);
+        p->texts.n = 0;
+        icd_texts_add(&p->texts, &text);
+    }
+    st = compile_texts(&p->texts, &u, &log, a);
+    if (!st && t->made == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
         st = make_kernels(u, &log);
     if (st && u) {
         core->release(u);
         u = NULL;
     }
+    if (!options)
+        options = p->binary ? arena_strdup(a, p->options) : "";
     settle(p, st, u, t->made, options, &log);
     return code_of(st, t->options, t->failure);
 }
@@ -344,7 +359,6 @@ static cl_int check_headers(const header_list *h)
 
 typedef void program_notify(cl_program, void *);
 
-/* options NULL: those of the program, if it has some. */
 static cl_int start(cl_program p, cl_uint n, const cl_device_id *devices,
                     const char *options, const header_list *h,
                     const translation *t, program_notify *notify, void *user)
@@ -359,13 +373,11 @@ static cl_int start(cl_program p, cl_uint n, const cl_device_id *devices,
         rc = check_headers(h);
     if (!rc && !notify && user)
         rc = CL_INVALID_VALUE;
-    if (!rc && (icd_count(&p->kernels) || !p->source))
+    if (!rc && (icd_count(&p->kernels) || (!p->source && !p->binary)))
         rc = CL_INVALID_OPERATION;
     if (rc)
         return rc;
     a = arena_create(0);
-    if (!options)
-        options = p->options ? arena_strdup(a, p->options) : "";
     rc = translate(p, options, h, t, a);
     arena_destroy(a);
     if (!notify)
@@ -425,21 +437,36 @@ static cl_int check_parts(cl_uint n, const cl_program *programs)
     return CL_SUCCESS;
 }
 
+/* The unit of a part that came in a binary. */
+static vpu_status load(cl_program part, str *log, arena *a)
+{
+    return part->unit ? VPU_OK
+                      : compile_texts(&part->texts, &part->unit, log, a);
+}
+
+static void add_texts(cl_program p, cl_program part)
+{
+    str_add(&p->texts.bytes, str_text(&part->texts.bytes), part->texts.bytes.n);
+    p->texts.n += part->texts.n;
+}
+
 static cl_int link_into(cl_program p, cl_uint n, const cl_program *programs,
                         const char *options, bool library, arena *a)
 {
     const core_table *core = icd_device.core;
     core_unit **parts = arena_array(a, core_unit *, n), *u = NULL;
     str log = {0};
-    vpu_error err;
-    vpu_status st;
+    vpu_error err = {0};
+    vpu_status st = VPU_OK;
 
-    for (cl_uint i = 0; i < n; i++)
+    for (cl_uint i = 0; i < n && !st; i++) {
+        st = load(programs[i], &log, a);
         parts[i] = programs[i]->unit;
-    st = core->link(parts, n, &u, &err);
-    if (st)
+        add_texts(p, programs[i]);
+    }
+    if (!st && (st = core->link(parts, n, &u, &err)))
         str_printf(&log, "%s\n", err.msg);
-    else if (!library)
+    if (!st && !library)
         st = make_kernels(u, &log);
     if (st && u) {
         core->release(u);
@@ -489,9 +516,10 @@ cl_program icd_clLinkProgram(cl_context context, cl_uint n,
 
 bool icd_program_runs(cl_program p)
 {
-    if (p->binary && p->status == CL_BUILD_NONE)
+    if (p->binary && p->status == CL_BUILD_NONE &&
+        p->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
         icd_clBuildProgram(p, 0, NULL, NULL, NULL, NULL);
-    return p->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    return p->unit && p->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 
 /* --- queries -------------------------------------------------------------- */
@@ -512,21 +540,22 @@ static cl_int put_names(cl_program p, const icd_answer *a)
 
 static cl_int put_binary(cl_program p, const icd_answer *a, bool size)
 {
-    size_t n = 0;
-    char *bytes = p->unit && p->source ? binary_of(p, &n) : NULL;
+    str bytes = {0};
     cl_int rc = CL_SUCCESS;
 
+    if (p->type != CL_PROGRAM_BINARY_TYPE_NONE)
+        icd_binary_make(p, &bytes);
     if (size) {
-        rc = ICD_PUT(a, size_t, n);
+        rc = ICD_PUT(a, size_t, bytes.n);
     } else {
         if (a->to && a->room < sizeof(unsigned char *))
             rc = CL_INVALID_VALUE;
-        else if (a->to && bytes && *(unsigned char **)a->to)
-            memcpy(*(unsigned char **)a->to, bytes, n);
+        else if (a->to && bytes.n && *(unsigned char **)a->to)
+            memcpy(*(unsigned char **)a->to, bytes.data, bytes.n);
         if (a->size)
             *a->size = sizeof(unsigned char *);
     }
-    free(bytes);
+    str_free(&bytes);
     return rc;
 }
 

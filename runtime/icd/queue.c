@@ -349,6 +349,13 @@ void icd_command_give_up(icd_command *c)
     command_free(c);
 }
 
+/* To the device: it takes what waits for no event, the rest stays queued. */
+static void submit(cl_event e)
+{
+    e->times[1] = icd_device.clock;
+    icd_event_set(e, CL_SUBMITTED);
+}
+
 /* Runs the first command that may begin, in this thread. With the lock, which
  * is open meanwhile. False: there is none, or another thread runs one. */
 static bool run_next(void)
@@ -363,6 +370,8 @@ static bool run_next(void)
         return false;
     work.running = true;
     work.runner = pthread_self();
+    if (c->event->status == CL_QUEUED)
+        submit(c->event);
     c->event->times[2] = icd_device.clock;
     icd_event_set(c->event, CL_RUNNING);
     pthread_mutex_unlock(&icd_mutex);
@@ -449,6 +458,7 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
 {
     cl_event e = icd_use(c->event);
     cl_int rc = CL_SUCCESS;
+    bool failed;
 
     icd_timeline_enqueue(c);
     pthread_mutex_lock(&icd_mutex);
@@ -457,8 +467,9 @@ cl_int icd_enqueue(icd_command *c, const icd_waiting *w, bool blocking)
     if (work.pid != getpid()) /* of a fork, where the device is not */
         rc = CL_OUT_OF_RESOURCES;
     if (!rc) {
-        e->times[0] = e->times[1] = icd_device.clock;
-        e->status = CL_SUBMITTED;
+        e->times[0] = icd_device.clock;
+        if (waits_are_over(c, &failed))
+            submit(e);
         c->queue->pending++;
         *work.last = c;
         work.last = &c->next;

@@ -576,69 +576,63 @@ static uint32_t log_entries(LLVMTargetDataRef td, LLVMTypeRef t)
     return shave_pieces(td, t, pieces);
 }
 
-/* Of all accesses of a block. */
-static uint32_t block_entries(LLVMTargetDataRef td, LLVMBasicBlockRef b)
+/* Of an instruction's accesses. */
+static uint32_t inst_entries(LLVMTargetDataRef td, LLVMValueRef i)
+{
+    if (LLVMIsALoadInst(i) && host_is_global(LLVMGetOperand(i, 0)))
+        return log_entries(td, LLVMTypeOf(i));
+    if (LLVMIsAStoreInst(i) && host_is_global(LLVMGetOperand(i, 1)))
+        return log_entries(td, LLVMTypeOf(LLVMGetOperand(i, 0)));
+    return LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ? 2 : 0;
+}
+
+/* Of all accesses from an instruction of a block on. */
+static uint32_t entries_from(LLVMTargetDataRef td, LLVMValueRef i)
 {
     uint32_t n = 0;
 
-    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
-         i = LLVMGetNextInstruction(i)) {
-        if (LLVMIsALoadInst(i) && host_is_global(LLVMGetOperand(i, 0)))
-            n += log_entries(td, LLVMTypeOf(i));
-        else if (LLVMIsAStoreInst(i) && host_is_global(LLVMGetOperand(i, 1)))
-            n += log_entries(td, LLVMTypeOf(LLVMGetOperand(i, 0)));
-        else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
-            n += 2;
-    }
+    for (; i; i = LLVMGetNextInstruction(i))
+        n += inst_entries(td, i);
     return n;
 }
 
-/* Of the first instruction that has one. */
-static unsigned line_of(LLVMBasicBlockRef b)
+/* Room in the log for the accesses from i on, or for as many as it holds. */
+static void make_room(host *h, LLVMValueRef i)
 {
-    unsigned line = 0;
+    uint32_t n = entries_from(h->td, i);
+    LLVMBasicBlockRef on;
 
-    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !line;
-         i = LLVMGetNextInstruction(i))
-        line = ir_line_near(i);
-    return line;
+    h->room = n < SIM_LOG_ENTRIES ? n : SIM_LOG_ENTRIES;
+    if (!n)
+        return;
+    on = host_unlikely(
+        h, LLVMBuildICmp(h->builder, LLVMIntUGT,
+                         LLVMBuildLoad2(h->builder, h->i64, h->log_n, ""),
+                         k64(h, SIM_LOG_ENTRIES - h->room), ""));
+    host_flush(h);
+    LLVMBuildBr(h->builder, on);
+    LLVMPositionBuilderAtEnd(h->builder, on);
 }
 
-vpu_status hostcode_fits(LLVMValueRef fn, vpu_error *err)
+/* Of a block with more accesses than the log holds: room for those to come. */
+static void keep_room(host *h, LLVMValueRef i)
 {
-    LLVMTargetDataRef td = LLVMGetModuleDataLayout(LLVMGetGlobalParent(fn));
+    uint32_t n = h->sites ? 0 : inst_entries(h->td, i);
 
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(fn); b;
-         b = LLVMGetNextBasicBlock(b))
-        if (block_entries(td, b) > SIM_LOG_ENTRIES)
-            return err_set(err, VPU_ERR_UNSUPPORTED,
-                           "line %u: a block with more than %u global accesses "
-                           "has no host form; unroll less",
-                           line_of(b), SIM_LOG_ENTRIES);
-    return VPU_OK;
+    if (n > h->room)
+        make_room(h, i);
+    h->room -= n;
 }
 
 /* What a block costs, and room in the log for its accesses. */
 static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
 {
-    uint32_t accesses = h->sites ? 0 : block_entries(h->td, b);
-    LLVMValueRef v;
-
     if (h->program->costs[n].loop_stages)
         count_trip(h);
     if (h->program->costs[n].cycles && !paid_by_branch(h, n))
         add_cycles(h, k64(h, h->program->costs[n].cycles));
-    if (accesses) {
-        LLVMBasicBlockRef on;
-
-        v = LLVMBuildLoad2(h->builder, h->i64, h->log_n, "");
-        on = host_unlikely(h, LLVMBuildICmp(h->builder, LLVMIntUGT, v,
-                                            k64(h, SIM_LOG_ENTRIES - accesses),
-                                            ""));
-        host_flush(h);
-        LLVMBuildBr(h->builder, on);
-        LLVMPositionBuilderAtEnd(h->builder, on);
-    }
+    if (!h->sites)
+        make_room(h, LLVMGetFirstInstruction(b));
 }
 
 /* What is built from now on belongs to the source line of i. */
@@ -665,6 +659,7 @@ static void do_block(host *h, uint32_t n)
         LLVMValueRef v;
 
         at_line_of(h, i);
+        keep_room(h, i);
         v = host_inst(h, i);
         if (v)
             ir_map_set(&h->map, i, v);

@@ -45,12 +45,6 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
 /* For HOSTCODE_DEBUG, once: `to` gets what every module with DWARF has. */
 void hostcode_begin_debug(LLVMModuleRef to, LLVMModuleRef device);
 
-/* Whether HOSTCODE_PLAIN and _LINES can be had of fn, before much work is done
- * for it.
- *
- * VPU_ERR_UNSUPPORTED  a block with too many global accesses for the log */
-vpu_status hostcode_fits(LLVMValueRef fn, vpu_error *err);
-
 /* Behind the optimiser: where it found that control never comes stands a call
  * of the hook unreachable, so that no jump table and no branch leads out of the
  * code, whatever else is wrong. */

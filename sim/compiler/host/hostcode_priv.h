@@ -40,6 +40,7 @@ typedef struct {
     LLVMValueRef cycles, log_n;         /* allocas, promoted later */
     LLVMValueRef bases[4];              /* local, stack, kept, const */
     uint32_t stack;
+    uint32_t room; /* entries that the log has for what the block still does */
     vpu_error *err;
     vpu_status st;
 } host;

@@ -309,10 +309,8 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
         p = without_program(fn, c->a);
         return hostcode_add(hm, &source, c->a, &out->stack_bytes, err);
     }
-    st = hostcode_fits(fn, err);
-    if (!st)
-        st = shave_build(fn, sim_variant_name((sim_variant_kind)v), c->layout,
-                         c->a, &p, err);
+    st = shave_build(fn, sim_variant_name((sim_variant_kind)v), c->layout, c->a,
+                     &p, err);
     if (st)
         return st;
     c->programs[c->n_programs++] = p.fn;

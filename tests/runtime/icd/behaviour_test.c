@@ -1,0 +1,357 @@
+/* What programs see of the OpenCL driver beside values: binaries of all kinds
+ * of programs, states of events, large kernels. Through the table, as a loader
+ * calls it. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/icd/icd.h"
+
+#define CL (&icd_dispatch)
+#define OK(call) ck_assert_int_eq(call, CL_SUCCESS)
+#define FAILS(call, code) ck_assert_int_eq(call, code)
+
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static cl_int rc;
+
+static void setup(void)
+{
+    cl_platform_id platform;
+
+    icd_device.core = &vpusim_icd_core; /* linked in */
+    OK(CL->clGetPlatformIDs(1, &platform, NULL));
+    OK(CL->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    context = CL->clCreateContext(NULL, 1, &device, NULL, NULL, &rc);
+    OK(rc);
+    queue = CL->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE,
+                                     &rc);
+    OK(rc);
+}
+
+static void teardown(void)
+{
+    OK(CL->clReleaseCommandQueue(queue));
+    OK(CL->clReleaseContext(context));
+}
+
+static cl_program of_text(const char *text)
+{
+    cl_program p = CL->clCreateProgramWithSource(context, 1, &text, NULL, &rc);
+
+    OK(rc);
+    return p;
+}
+
+static void expect_no_error(cl_program p)
+{
+    char log[4096] = "";
+
+    CL->clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
+                              NULL);
+    ck_assert_msg(!rc, "%d: %s", rc, log);
+}
+
+static cl_program built(const char *text, const char *options)
+{
+    cl_program p = of_text(text);
+
+    rc = CL->clBuildProgram(p, 1, &device, options, NULL, NULL);
+    expect_no_error(p);
+    return p;
+}
+
+static cl_program linked(cl_uint n, const cl_program *parts,
+                         const char *options)
+{
+    cl_program p = CL->clLinkProgram(context, 1, &device, options, n, parts,
+                                     NULL, NULL, &rc);
+
+    OK(rc);
+    return p;
+}
+
+/* What the kernel writes to its first argument's only number. */
+static cl_int result_of(cl_program p, const char *name)
+{
+    static const size_t one = 1;
+    cl_kernel k = CL->clCreateKernel(p, name, &rc);
+    cl_int got = -1;
+    cl_mem m;
+
+    OK(rc);
+    m = CL->clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof got, NULL, &rc);
+    OK(rc);
+    OK(CL->clSetKernelArg(k, 0, sizeof m, &m));
+    OK(CL->clEnqueueNDRangeKernel(queue, k, 1, NULL, &one, NULL, 0, NULL,
+                                  NULL));
+    OK(CL->clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof got, &got, 0, NULL,
+                               NULL));
+    OK(CL->clReleaseMemObject(m));
+    OK(CL->clReleaseKernel(k));
+    return got;
+}
+
+static cl_program_binary_type type_of(cl_program p)
+{
+    cl_program_binary_type type;
+
+    OK(CL->clGetProgramBuildInfo(p, device, CL_PROGRAM_BINARY_TYPE, sizeof type,
+                                 &type, NULL));
+    return type;
+}
+
+/* --- binaries ------------------------------------------------------------- */
+
+static unsigned char *binary_of(cl_program p, size_t *n)
+{
+    unsigned char *bytes;
+
+    OK(CL->clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof *n, n, NULL));
+    ck_assert_uint_gt(*n, 0);
+    bytes = malloc(*n);
+    OK(CL->clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
+                            NULL));
+    return bytes;
+}
+
+/* The program once more, from its binary alone. */
+static cl_program again(cl_program p)
+{
+    size_t n;
+    unsigned char *bytes = binary_of(p, &n);
+    cl_int status = -1;
+    cl_program q = CL->clCreateProgramWithBinary(
+        context, 1, &device, &n, (const unsigned char **)&bytes, &status, &rc);
+
+    OK(rc);
+    OK(status);
+    free(bytes);
+    OK(CL->clReleaseProgram(p));
+    return q;
+}
+
+static const char square[] = "int square(int x) { return x * x * BY; }\n"
+                             "kernel void first(global int *o) { *o = 7; }\n";
+static const char uses_it[] = "#include \"signs/square.h\"\n"
+                              "kernel void second(global int *o)\n"
+                              "{ *o = square(SIDE); }\n";
+static const char sign[] = "int square(int x);\n"
+                           "#define SIDE 6\n";
+
+/* Objects with options and headers, a library of one of them, and what is
+ * linked of both, each made again from its binary. */
+START_TEST(binaries_of_all_kinds)
+{
+    static const char *const name = "signs/square.h";
+    cl_program parts[2] = {of_text(square), of_text(uses_it)};
+    cl_program header = of_text(sign), library, whole;
+
+    rc = CL->clCompileProgram(parts[0], 1, &device, "-D BY=3", 0, NULL, NULL,
+                              NULL, NULL);
+    expect_no_error(parts[0]);
+    rc = CL->clCompileProgram(parts[1], 1, &device, NULL, 1, &header,
+                              (const char **)&name, NULL, NULL);
+    expect_no_error(parts[1]);
+    OK(CL->clReleaseProgram(header));
+    for (int i = 0; i < 2; i++) {
+        parts[i] = again(parts[i]);
+        ck_assert_uint_eq(type_of(parts[i]),
+                          CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    }
+    library = again(linked(1, parts, "-create-library"));
+    ck_assert_uint_eq(type_of(library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
+    whole = linked(2, (cl_program[]){library, parts[1]}, NULL);
+    ck_assert_int_eq(result_of(whole, "second"), 108);
+    whole = again(whole);
+    ck_assert_uint_eq(type_of(whole), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+    rc = CL->clBuildProgram(whole, 1, &device, NULL, NULL, NULL);
+    expect_no_error(whole);
+    ck_assert_int_eq(result_of(whole, "first"), 7);
+    ck_assert_int_eq(result_of(whole, "second"), 108);
+    OK(CL->clReleaseProgram(whole));
+    OK(CL->clReleaseProgram(library));
+    OK(CL->clReleaseProgram(parts[0]));
+    OK(CL->clReleaseProgram(parts[1]));
+}
+END_TEST
+
+/* Options that come with a binary do not replace those of its text. */
+START_TEST(binary_keeps_its_options)
+{
+    cl_program p =
+        again(built("kernel void k(global int *o) { *o = N; }", "-D N=41"));
+
+    rc = CL->clBuildProgram(p, 1, &device, "-w", NULL, NULL);
+    expect_no_error(p);
+    ck_assert_int_eq(result_of(p, "k"), 41);
+    FAILS(CL->clBuildProgram(p, 1, &device, "-nix", NULL, NULL),
+          CL_INVALID_BUILD_OPTIONS);
+    OK(CL->clReleaseProgram(p));
+}
+END_TEST
+
+/* A build without options is one without, whatever was there before. */
+START_TEST(built_again_without_options)
+{
+    cl_program p = built("#ifndef N\n#define N 3\n#endif\n"
+                         "kernel void k(global int *o) { *o = N; }",
+                         "-DN=5");
+    char options[16] = "?";
+
+    ck_assert_int_eq(result_of(p, "k"), 5);
+    OK(CL->clBuildProgram(p, 1, &device, NULL, NULL, NULL));
+    ck_assert_int_eq(result_of(p, "k"), 3);
+    OK(CL->clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_OPTIONS,
+                                 sizeof options, options, NULL));
+    ck_assert_str_eq(options, "");
+    OK(CL->clReleaseProgram(p));
+}
+END_TEST
+
+/* Cut off anywhere, or with a number that is too large, it is no binary. */
+START_TEST(broken_binaries)
+{
+    cl_program p = built("kernel void k(global int *o) { *o = 1; }", "");
+    size_t n;
+    unsigned char *bytes = binary_of(p, &n);
+
+    for (size_t k = 1; k < n; k++) {
+        cl_int status = 0;
+
+        ck_assert_ptr_null(CL->clCreateProgramWithBinary(
+            context, 1, &device, &k, (const unsigned char **)&bytes, &status,
+            &rc));
+        FAILS(rc, CL_INVALID_BINARY);
+        FAILS(status, CL_INVALID_BINARY);
+    }
+    for (size_t k = 0; k < n; k++) {
+        unsigned char was = bytes[k];
+        cl_program q;
+
+        bytes[k] = '9';
+        q = CL->clCreateProgramWithBinary(
+            context, 1, &device, &n, (const unsigned char **)&bytes, NULL, &rc);
+        if (q)
+            OK(CL->clReleaseProgram(q));
+        bytes[k] = was;
+    }
+    free(bytes);
+    OK(CL->clReleaseProgram(p));
+}
+END_TEST
+
+/* --- kernels -------------------------------------------------------------- */
+
+/* Of arguments of linked programs, too, if their parts were compiled so. */
+START_TEST(arguments_of_linked_kernels)
+{
+    cl_program part = of_text("kernel void k(global float *apples) {}"), whole;
+    char name[16] = "";
+    cl_kernel k;
+
+    rc = CL->clCompileProgram(part, 1, &device, "-cl-kernel-arg-info", 0, NULL,
+                              NULL, NULL, NULL);
+    expect_no_error(part);
+    whole = linked(1, &part, NULL);
+    k = CL->clCreateKernel(whole, "k", &rc);
+    OK(rc);
+    OK(CL->clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_NAME, sizeof name, name,
+                              NULL));
+    ck_assert_str_eq(name, "apples");
+    OK(CL->clReleaseKernel(k));
+    OK(CL->clReleaseProgram(whole));
+    OK(CL->clReleaseProgram(part));
+}
+END_TEST
+
+/* A block with more accesses of global memory than the log of the caches
+ * holds. */
+START_TEST(long_straight_kernel)
+{
+    enum { LINES = 2500 };
+    str text = {0};
+    cl_program p;
+
+    str_puts(&text, "kernel void k(volatile global int *o) {\n");
+    for (int i = 0; i < LINES; i++)
+        str_printf(&text, "o[0] = %s%d;\n", i ? "o[0] + " : "", i % 5);
+    str_puts(&text, "}\n");
+    p = built(str_text(&text), "");
+    ck_assert_int_eq(result_of(p, "k"), LINES * 2);
+    OK(CL->clReleaseProgram(p));
+    str_free(&text);
+}
+END_TEST
+
+/* --- events --------------------------------------------------------------- */
+
+static cl_int status_of(cl_event e)
+{
+    cl_int status = -100;
+
+    OK(CL->clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                          &status, NULL));
+    return status;
+}
+
+/* A command stays queued as long as it waits for an event. */
+START_TEST(queued_until_events_are_there)
+{
+    cl_event gate = CL->clCreateUserEvent(context, &rc), e[2];
+    cl_ulong times[4];
+    cl_mem m;
+
+    OK(rc);
+    m = CL->clCreateBuffer(context, CL_MEM_READ_WRITE, 4, NULL, &rc);
+    OK(rc);
+    OK(CL->clEnqueueWriteBuffer(queue, m, CL_FALSE, 0, 4, "abc", 1, &gate,
+                                &e[0]));
+    OK(CL->clEnqueueMarkerWithWaitList(queue, 1, &e[0], &e[1]));
+    OK(CL->clFlush(queue));
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(status_of(e[i]), CL_QUEUED);
+    OK(CL->clSetUserEventStatus(gate, CL_COMPLETE));
+    OK(CL->clWaitForEvents(2, e));
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(status_of(e[i]), CL_COMPLETE);
+    for (cl_uint i = 0; i < 4; i++)
+        OK(CL->clGetEventProfilingInfo(e[0], CL_PROFILING_COMMAND_QUEUED + i,
+                                       sizeof *times, &times[i], NULL));
+    for (int i = 0; i < 3; i++)
+        ck_assert_uint_le(times[i], times[i + 1]);
+    OK(CL->clReleaseMemObject(m));
+    OK(CL->clReleaseEvent(gate));
+    OK(CL->clReleaseEvent(e[0]));
+    OK(CL->clReleaseEvent(e[1]));
+}
+END_TEST
+
+static Suite *behaviour_suite(void)
+{
+    Suite *s = suite_create("icd behaviour");
+    TCase *t = tcase_create("icd behaviour");
+
+    tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, binaries_of_all_kinds);
+    tcase_add_test(t, binary_keeps_its_options);
+    tcase_add_test(t, built_again_without_options);
+    tcase_add_test(t, broken_binaries);
+    tcase_add_test(t, arguments_of_linked_kernels);
+    tcase_add_test(t, long_straight_kernel);
+    tcase_add_test(t, queued_until_events_are_there);
+    suite_add_tcase(s, t);
+    return s;
+}
+
+int main(void)
+{
+    SRunner *r = srunner_create(behaviour_suite());
+
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
