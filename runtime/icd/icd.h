@@ -283,6 +283,8 @@ struct icd_command {
         struct {
             void(CL_CALLBACK *call)(void *);
             void *args;
+            cl_mem *memories; /* used, or NULL */
+            cl_uint n_memories;
         } native;
     } data;
 };
