@@ -16,22 +16,24 @@ void icd_tell(cl_context c, const char *text)
 /* Pairs of a name and a value, ended by a 0; *n: with the 0. */
 static cl_int check_properties(const cl_context_properties *p, size_t *n)
 {
-    bool platform = false;
+    bool platform = false, sync = false;
 
     *n = 0;
     if (!p)
         return CL_SUCCESS;
     for (; p[*n]; *n += 2) {
-        bool twice = p[*n] == CL_CONTEXT_PLATFORM && platform;
+        cl_context_properties value = p[*n + 1];
+        bool *there = p[*n] == CL_CONTEXT_PLATFORM            ? &platform
+                      : p[*n] == CL_CONTEXT_INTEROP_USER_SYNC ? &sync
+                                                              : NULL;
 
-        if (twice || (p[*n] != CL_CONTEXT_PLATFORM &&
-                      p[*n] != CL_CONTEXT_INTEROP_USER_SYNC))
+        if (!there || *there)
             return CL_INVALID_PROPERTY;
-        if (p[*n] == CL_CONTEXT_PLATFORM) {
-            platform = true;
-            if (!icd_is((void *)p[*n + 1], ICD_PLATFORM))
-                return CL_INVALID_PLATFORM;
-        }
+        *there = true;
+        if (there == &platform && !icd_is((void *)value, ICD_PLATFORM))
+            return CL_INVALID_PLATFORM;
+        if (there == &sync && value != CL_TRUE && value != CL_FALSE)
+            return CL_INVALID_PROPERTY;
     }
     ++*n;
     return CL_SUCCESS;

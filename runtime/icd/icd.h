@@ -302,6 +302,8 @@ struct icd_command {
         struct {
             void(CL_CALLBACK *call)(void *);
             void *args;
+            cl_mem *memories; /* used, or NULL */
+            cl_uint n_memories;
         } native;
     } data;
 };
@@ -365,6 +367,8 @@ bool icd_program_runs(cl_program p);
 /* CMX of a group of l->local items with the local arrays that are set; list, or
  * NULL: a line for each who needs some. */
 uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l, str *list);
+/* Are they flags of 1.2, none of which excludes another? */
+bool icd_memory_flags_agree(cl_mem_flags f);
 /* Of a memory object's bytes on the device; with offset of a sub-buffer. */
 uint8_t *icd_memory_bytes(cl_mem m);
 /* Bytes over the device's memory, in its nanoseconds, at least one; and between

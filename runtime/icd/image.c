@@ -38,9 +38,11 @@ cl_int icd_clGetSupportedImageFormats(cl_context context, cl_mem_flags flags,
                                       cl_mem_object_type type, cl_uint n,
                                       cl_image_format *list, cl_uint *count)
 {
-    (void)flags, (void)type, (void)n, (void)list;
     if (!icd_is(context, ICD_CONTEXT))
         return CL_INVALID_CONTEXT;
+    if (!icd_memory_flags_agree(flags) || type < CL_MEM_OBJECT_IMAGE2D ||
+        type > CL_MEM_OBJECT_IMAGE1D_BUFFER || (list && !n))
+        return CL_INVALID_VALUE;
     if (count)
         *count = 0;
     return CL_SUCCESS;

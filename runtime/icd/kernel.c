@@ -277,8 +277,11 @@ uint32_t icd_kernel_local_bytes(cl_kernel k, const core_launch *l, str *list)
 
     if (!values)
         return 0;
-    for (uint32_t i = 0; i < k->sim->n_args; i++)
-        values[i].as.bytes = (uint32_t)k->arguments[i].bytes;
+    for (uint32_t i = 0; i < k->sim->n_args; i++) {
+        size_t bytes = k->arguments[i].bytes;
+
+        values[i].as.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    }
     with.values = values;
     n = icd_device.core->local_bytes(&with, icd_desc(), list);
     free(values);

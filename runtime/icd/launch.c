@@ -338,6 +338,9 @@ static cl_int run_native(icd_command *c, uint64_t *ns)
 
 static void end_native(icd_command *c)
 {
+    for (cl_uint i = 0; i < c->data.native.n_memories; i++)
+        icd_drop(c->data.native.memories[i]);
+    free(c->data.native.memories);
     free(c->data.native.args);
 }
 
@@ -348,7 +351,7 @@ static cl_int check_native(void *args, size_t bytes, cl_uint n,
         (!n) != (!places))
         return CL_INVALID_VALUE;
     for (cl_uint i = 0; i < n; i++)
-        if (!icd_is(memories[i], ICD_MEMORY))
+        if (memories[i] && !icd_is(memories[i], ICD_MEMORY))
             return CL_INVALID_MEM_OBJECT;
     return CL_SUCCESS;
 }
@@ -375,7 +378,8 @@ cl_int icd_clEnqueueNativeKernel(cl_command_queue q,
     c->end = end_native;
     c->data.native.call = call;
     c->data.native.args = malloc(bytes + 1);
-    if (!c->data.native.args) {
+    c->data.native.memories = calloc(n_memories + 1, sizeof *memories);
+    if (!c->data.native.args || !c->data.native.memories) {
         icd_command_give_up(c);
         return CL_OUT_OF_HOST_MEMORY;
     }
@@ -383,9 +387,11 @@ cl_int icd_clEnqueueNativeKernel(cl_command_queue q,
         memcpy(c->data.native.args, args, bytes);
     for (cl_uint i = 0; i < n_memories; i++) {
         size_t at = (size_t)((const char *)places[i] - (const char *)args);
-        void *p = icd_memory_bytes(memories[i]);
+        void *p = memories[i] ? icd_memory_bytes(memories[i]) : NULL;
 
         memcpy((char *)c->data.native.args + at, &p, sizeof p);
+        c->data.native.memories[c->data.native.n_memories++] =
+            icd_use(memories[i]);
     }
     return icd_enqueue(c, &w, false);
 }

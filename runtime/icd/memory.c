@@ -17,7 +17,7 @@ static bool at_most_one(cl_mem_flags flags)
     return !(flags & (flags - 1));
 }
 
-static bool flags_agree(cl_mem_flags f)
+bool icd_memory_flags_agree(cl_mem_flags f)
 {
     return !(f & ~(access_flags | host_flags | host_access_flags)) &&
            at_most_one(f & access_flags) &&
@@ -73,7 +73,7 @@ static cl_int check_buffer(cl_context context, cl_mem_flags flags, size_t bytes,
 {
     if (!icd_is(context, ICD_CONTEXT))
         return CL_INVALID_CONTEXT;
-    if (!flags_agree(flags))
+    if (!icd_memory_flags_agree(flags))
         return CL_INVALID_VALUE;
     if (!bytes || bytes > icd_desc()->ddr_bytes / 4)
         return CL_INVALID_BUFFER_SIZE;
@@ -114,7 +114,7 @@ static cl_int part_flags(cl_mem parent, cl_mem_flags *flags)
 {
     cl_mem_flags f = *flags, p = parent->flags;
 
-    if (f & host_flags || !flags_agree(f))
+    if (f & host_flags || !icd_memory_flags_agree(f))
         return CL_INVALID_VALUE;
     if ((p & CL_MEM_WRITE_ONLY && f & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) ||
         (p & CL_MEM_READ_ONLY && f & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) ||

@@ -75,6 +75,16 @@ static cl_int read_options(const char *text, arena *a, const char ***out,
 
 /* --- making --------------------------------------------------------------- */
 
+static cl_int check_devices(cl_uint n, const cl_device_id *devices)
+{
+    if (!n != !devices)
+        return CL_INVALID_VALUE;
+    for (cl_uint i = 0; i < n; i++)
+        if (!icd_is(devices[i], ICD_DEVICE))
+            return CL_INVALID_DEVICE;
+    return CL_SUCCESS;
+}
+
 /* source: its own, or NULL. */
 static cl_program make(cl_context context, char *source, cl_int *error)
 {
@@ -136,13 +146,17 @@ cl_program icd_clCreateProgramWithBinary(cl_context context, cl_uint n,
         icd_say(error, CL_INVALID_CONTEXT);
         return NULL;
     }
-    if (!n || !devices || !lengths || !binaries || n > 1 || !*lengths ||
-        !*binaries) {
+    if (!n || !devices || !lengths || !binaries || n > 1) {
         icd_say(error, CL_INVALID_VALUE);
         return NULL;
     }
     if (!icd_is(*devices, ICD_DEVICE)) {
         icd_say(error, CL_INVALID_DEVICE);
+        return NULL;
+    }
+    if (!*lengths || !*binaries) {
+        icd_say(status, CL_INVALID_VALUE);
+        icd_say(error, CL_INVALID_VALUE);
         return NULL;
     }
     p = make(context, NULL, error);
@@ -163,9 +177,11 @@ cl_program icd_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n,
                                                  const char *names,
                                                  cl_int *error)
 {
-    (void)n, (void)devices, (void)names;
-    icd_say(error, icd_is(context, ICD_CONTEXT) ? CL_INVALID_VALUE
-                                                : CL_INVALID_CONTEXT);
+    cl_int rc = !icd_is(context, ICD_CONTEXT) ? CL_INVALID_CONTEXT
+                : !n || !devices || !names    ? CL_INVALID_VALUE
+                                              : check_devices(n, devices);
+
+    icd_say(error, rc ? rc : CL_INVALID_VALUE); /* no kernel has that name */
     return NULL;
 }
 
@@ -335,16 +351,6 @@ static cl_int translate(cl_program p, const char *options, const header_list *h,
     return code_of(st, t->options, t->failure);
 }
 
-static cl_int check_devices(cl_uint n, const cl_device_id *devices)
-{
-    if (!n != !devices)
-        return CL_INVALID_VALUE;
-    for (cl_uint i = 0; i < n; i++)
-        if (!icd_is(devices[i], ICD_DEVICE))
-            return CL_INVALID_DEVICE;
-    return CL_SUCCESS;
-}
-
 static cl_int check_headers(const header_list *h)
 {
     if (!h->n != !h->list || !h->n != !h->names)
@@ -380,7 +386,7 @@ static cl_int start(cl_program p, cl_uint n, const cl_device_id *devices,
     a = arena_create(0);
     rc = translate(p, options, h, t, a);
     arena_destroy(a);
-    if (!notify)
+    if (!notify || rc == t->options) /* what has not begun does not end */
         return rc;
     notify(p, user);
     return CL_SUCCESS;
@@ -552,7 +558,7 @@ static cl_int put_binary(cl_program p, const icd_answer *a, bool size)
             rc = CL_INVALID_VALUE;
         else if (a->to && bytes.n && *(unsigned char **)a->to)
             memcpy(*(unsigned char **)a->to, bytes.data, bytes.n);
-        if (a->size)
+        if (a->size && !rc)
             *a->size = sizeof(unsigned char *);
     }
     str_free(&bytes);

@@ -167,23 +167,38 @@ cl_int icd_clEnqueueCopyBuffer(cl_command_queue q, cl_mem from, cl_mem to,
     return enqueue_copy(q, &j, false, CL_COMMAND_COPY_BUFFER, &w);
 }
 
-/* Pitches of 0 are those of packed rows and planes; *last: bytes up to the end
- * of the region. */
+/* Bytes up to the end of the region; false: more than a size_t holds. */
+static bool find_end(const size_t *origin, const size_t *region,
+                     const size_t pitch[2], size_t *end)
+{
+    const size_t steps[3] = {1, pitch[0], pitch[1]};
+    size_t n, bytes;
+
+    *end = 0;
+    for (int d = 0; d < 3; d++)
+        if (__builtin_add_overflow(origin[d], region[d] - (d > 0), &n) ||
+            __builtin_mul_overflow(n, steps[d], &bytes) ||
+            __builtin_add_overflow(*end, bytes, end))
+            return false;
+    return true;
+}
+
+/* Pitches of 0 are those of packed rows and planes. */
 static cl_int take_pitches(const size_t *origin, const size_t *region,
                            size_t row, size_t slice, size_t pitch[2],
-                           size_t *last)
+                           size_t *end)
 {
-    const size_t end[3] = {origin[0] + region[0], origin[1] + region[1] - 1,
-                           origin[2] + region[2] - 1};
+    size_t plane;
 
     if (!region[0] || !region[1] || !region[2])
         return CL_INVALID_VALUE;
     pitch[0] = row ? row : region[0];
-    pitch[1] = slice ? slice : region[1] * pitch[0];
-    if (pitch[0] < region[0] || pitch[1] < region[1] * pitch[0] ||
-        pitch[1] % pitch[0])
+    if (__builtin_mul_overflow(region[1], pitch[0], &plane))
         return CL_INVALID_VALUE;
-    *last = at(end, pitch);
+    pitch[1] = slice ? slice : plane;
+    if (pitch[0] < region[0] || pitch[1] < plane || pitch[1] % pitch[0] ||
+        !find_end(origin, region, pitch, end))
+        return CL_INVALID_VALUE;
     return CL_SUCCESS;
 }
 
@@ -197,16 +212,16 @@ typedef struct {
 static cl_int take_side(cl_command_queue q, const rect_side *s,
                         const size_t *region, int side, icd_copy *j)
 {
-    size_t last;
+    size_t end;
     cl_int rc;
 
     if (!s->origin || !region)
         return CL_INVALID_VALUE;
     memcpy(j->origin[side], s->origin, sizeof j->origin[side]);
     memcpy(j->region, region, sizeof j->region);
-    rc = take_pitches(s->origin, region, s->row, s->slice, j->pitch[side],
-                      &last);
-    return rc ? rc : s->memory ? check_memory(q, s->memory, 0, last) : rc;
+    rc =
+        take_pitches(s->origin, region, s->row, s->slice, j->pitch[side], &end);
+    return rc ? rc : s->memory ? check_memory(q, s->memory, 0, end) : rc;
 }
 
 cl_int icd_clEnqueueReadBufferRect(cl_command_queue q, cl_mem m,
@@ -302,6 +317,9 @@ cl_int icd_clEnqueueCopyBufferRect(cl_command_queue q, cl_mem from, cl_mem to,
         rc = take_side(q, &read, region, 0, &j);
     if (!rc)
         rc = take_side(q, &written, region, 1, &j);
+    if (!rc && from == to && j.pitch[0][0] != j.pitch[1][0] &&
+        j.pitch[0][1] != j.pitch[1][1])
+        rc = CL_INVALID_VALUE;
     if (!rc && rects_meet(&j))
         rc = CL_MEM_COPY_OVERLAP;
     return rc ? rc
@@ -418,6 +436,21 @@ static cl_int check_map(cl_command_queue q, cl_mem m, cl_map_flags flags,
     return rc;
 }
 
+static icd_map *take_map(cl_mem m, const void *where)
+{
+    icd_map *found = NULL;
+
+    pthread_mutex_lock(&icd_mutex);
+    for (icd_map **x = &m->maps; *x && !found; x = &(*x)->next)
+        if ((*x)->at == where) {
+            found = *x;
+            *x = found->next;
+            break;
+        }
+    pthread_mutex_unlock(&icd_mutex);
+    return found;
+}
+
 void *icd_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking,
                              cl_map_flags flags, size_t offset, size_t bytes,
                              cl_uint n, const cl_event *list, cl_event *event,
@@ -448,25 +481,12 @@ void *icd_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool blocking,
         pthread_mutex_unlock(&icd_mutex);
         map = NULL;
         rc = icd_enqueue(c, &w, blocking);
+        if (rc)
+            map = take_map(m, where); /* nobody has it to unmap */
     }
     free(map);
     icd_say(error, rc);
     return rc ? NULL : where;
-}
-
-static icd_map *take_map(cl_mem m, const void *where)
-{
-    icd_map *found = NULL;
-
-    pthread_mutex_lock(&icd_mutex);
-    for (icd_map **x = &m->maps; *x && !found; x = &(*x)->next)
-        if ((*x)->at == where) {
-            found = *x;
-            *x = found->next;
-            break;
-        }
-    pthread_mutex_unlock(&icd_mutex);
-    return found;
 }
 
 cl_int icd_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *where,

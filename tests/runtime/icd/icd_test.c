@@ -5,70 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/icd/icd.h"
-
-#define CL (&icd_dispatch)
-#define OK(call) ck_assert_int_eq(call, CL_SUCCESS)
-#define FAILS(call, code) ck_assert_int_eq(call, code)
-
-static cl_platform_id platform;
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
-static cl_int rc;
-
-static void setup(void)
-{
-    /* Linked in; no library to look for. */
-    icd_device.core = &vpusim_icd_core;
-    OK(CL->clGetPlatformIDs(1, &platform, NULL));
-    OK(CL->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    context = CL->clCreateContext(NULL, 1, &device, NULL, NULL, &rc);
-    OK(rc);
-    queue = CL->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE,
-                                     &rc);
-    OK(rc);
-}
-
-static void teardown(void)
-{
-    OK(CL->clReleaseCommandQueue(queue));
-    OK(CL->clReleaseContext(context));
-}
-
-static cl_mem buffer(cl_mem_flags flags, size_t n, void *host)
-{
-    cl_mem m = CL->clCreateBuffer(context, flags, n, host, &rc);
-
-    OK(rc);
-    return m;
-}
-
-static cl_program built(const char *text, const char *options)
-{
-    cl_program p = CL->clCreateProgramWithSource(context, 1, &text, NULL, &rc);
-    char log[4096] = "";
-
-    OK(rc);
-    rc = CL->clBuildProgram(p, 1, &device, options, NULL, NULL);
-    CL->clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
-                              NULL);
-    ck_assert_msg(!rc, "%d: %s", rc, log);
-    return p;
-}
-
-static cl_kernel kernel(cl_program p, const char *name)
-{
-    cl_kernel k = CL->clCreateKernel(p, name, &rc);
-
-    OK(rc);
-    return k;
-}
-
-static void set(cl_kernel k, cl_uint i, size_t n, const void *value)
-{
-    OK(CL->clSetKernelArg(k, i, n, value));
-}
+#include "tests/runtime/icd/icd_rig.h"
 
 static void run(cl_kernel k, cl_uint dims, const size_t *offset,
                 const size_t *global, const size_t *local)
@@ -905,6 +842,7 @@ START_TEST(functions_of_the_host)
     cl_mem m = buffer(CL_MEM_READ_WRITE, 4, NULL);
     const void *place = &args.p;
     const int seven = 7;
+    cl_event gate;
     int got;
 
     OK(CL->clEnqueueFillBuffer(queue, m, &seven, 4, 0, 4, 0, NULL, NULL));
@@ -915,6 +853,16 @@ START_TEST(functions_of_the_host)
                                  0, NULL, NULL));
     read_back(m, &got, 4);
     ck_assert_int_eq(got, 12);
+    /* It keeps its buffer until it has run. */
+    gate = CL->clCreateUserEvent(context, &rc);
+    OK(CL->clEnqueueNativeKernel(queue, add, &args, sizeof args, 1, &m, &place,
+                                 1, &gate, NULL));
+    OK(CL->clReleaseMemObject(m));
+    m = buffer(CL_MEM_COPY_HOST_PTR, 4, (void *)&seven);
+    OK(CL->clSetUserEventStatus(gate, CL_COMPLETE));
+    read_back(m, &got, 4);
+    ck_assert_int_eq(got, 7);
+    OK(CL->clReleaseEvent(gate));
     OK(CL->clReleaseMemObject(m));
 }
 END_TEST
