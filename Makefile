@@ -250,7 +250,7 @@ SCAN    := $(OUT)/tests/sim/compiler/scan_test
 # allocator: a kernel that is compiled beside others then waits for ever.
 NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test
 # There is one driver's library, of the release build.
-DRIVEN   := $(if $(filter-out release,$(CONF)),$(patsubst %,$(OUT)/tests/runtime/icd/%_test,cl faults loader samples))
+DRIVEN   := $(if $(filter-out release,$(CONF)),$(patsubst %,$(OUT)/tests/runtime/icd/%_test,cl faults linked loader samples))
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN) \
              $(if $(filter asan,$(CONF)),$(NOT_ASAN)) $(DRIVEN),$(TESTS))
 run-check: all plugins $(CHECKS) $(FIDELITY) $(DEMO) $(POOLS) headers layers prefixes citations

@@ -92,6 +92,13 @@ vpu_status backend_identity_kernel(const backend_config *cfg,
         XXH64_update(h, l->text, strlen(l->text));
     if (l->given)
         XXH64_update(h, l->given, strlen(l->given));
+    for (uint32_t i = 0; i < l->n_linked; i++) {
+        const graph_text *t = &l->linked[i];
+
+        XXH64_update(h, t->text, strlen(t->text));
+        for (uint32_t k = 0; k < t->n_options; k++)
+            XXH64_update(h, t->options[k], strlen(t->options[k]) + 1);
+    }
     if (l->bin)
         XXH64_update(h, l->bin, l->n_bin);
     for (uint32_t i = 0;

@@ -217,6 +217,17 @@ static vpu_status join_files(const graph_launch *l, const char *source_dir,
     return st;
 }
 
+static void take_linked(const graph_launch *l, arena *a, backend_source *out)
+{
+    kernel_part *parts = arena_array(a, kernel_part, l->n_linked + 1);
+
+    for (uint32_t i = 0; i < l->n_linked; i++)
+        parts[i] = (kernel_part){l->linked[i].name, l->linked[i].text,
+                                 l->linked[i].options, l->linked[i].n_options};
+    out->parts = parts;
+    out->n_parts = l->n_linked;
+}
+
 vpu_status backend_source_of(const graph_launch *l, uint32_t i,
                              const char *source_dir, arena *a,
                              backend_source *out, vpu_error *err)
@@ -231,6 +242,7 @@ vpu_status backend_source_of(const graph_launch *l, uint32_t i,
     if (l->given) {
         out->kind = SOURCE_TEXT;
         out->text = l->given;
+        take_linked(l, a, out);
         return VPU_OK;
     }
     if (l->bin) {
@@ -253,6 +265,8 @@ kernel_source backend_source_kernel(const backend_source *s,
     return (kernel_source){.path = s->path,
                            .entry = l->entry,
                            .text = s->text,
+                           .parts = s->parts,
+                           .n_parts = s->n_parts,
                            .bin = s->file,
                            .bin_bytes = s->n_bytes};
 }

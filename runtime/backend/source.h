@@ -16,7 +16,9 @@ typedef struct {
     const unsigned char *file; /* SOURCE_OUR_BIN: the bytes */
     size_t n_bytes;
     const char *text; /* SOURCE_TEXT: OpenCL C; path is its name */
-    bool built_in;    /* a text of this program's own */
+    const kernel_part *parts; /* that it is linked with */
+    uint32_t n_parts;
+    bool built_in; /* a text of this program's own */
 } backend_source;
 
 /* What to find: a source as graph_launch gives it, and the element of the

@@ -41,16 +41,39 @@ static vpu_status find_source(taking *t, vpu_error *err)
 }
 
 /* What is left to say when macros and includes are resolved. */
-static void keep_options(const taking *t, graph_launch *out)
+static const char *const *keep_options(const char *const *options, uint32_t *n,
+                                       arena *a)
 {
-    const kernel_compile_options *all = &t->compile.user;
-    const char **left = arena_array(t->a, const char *, all->n_options + 1);
+    const char **left = arena_array(a, const char *, *n + 1);
+    uint32_t all = *n;
 
-    out->n_options = 0;
-    for (uint32_t i = 0; i < all->n_options; i++)
-        if (!strchr("DUI", all->options[i][1]))
-            left[out->n_options++] = all->options[i];
-    out->options = left;
+    *n = 0;
+    for (uint32_t i = 0; i < all; i++)
+        if (!strchr("DUI", options[i][1]))
+            left[(*n)++] = options[i];
+    return left;
+}
+
+/* VPU_ERR_COMPILE: the compiler proper says why. */
+static vpu_status take_linked(const taking *t, graph_launch *out,
+                              vpu_error *err)
+{
+    graph_text *list = arena_array(t->a, graph_text, out->n_linked + 1);
+    vpu_status st = VPU_OK;
+
+    for (uint32_t i = 0; i < out->n_linked && !st; i++) {
+        const graph_text *from = &t->l->linked[i];
+        const preprocess_job job = {from->name, from->text, from->options,
+                                    from->n_options};
+        char *text = NULL;
+
+        list[i] = *from;
+        list[i].options = keep_options(from->options, &list[i].n_options, t->a);
+        st = preprocess(&job, t->a, &text, err);
+        list[i].text = text;
+    }
+    out->linked = list;
+    return st;
 }
 
 static vpu_status take_text(const taking *t, graph_launch *out, vpu_error *err)
@@ -61,8 +84,11 @@ static vpu_status take_text(const taking *t, graph_launch *out, vpu_error *err)
     char *text;
     vpu_status st = preprocess(&job, t->a, &text, err);
 
+    if (!st)
+        st = take_linked(t, out, err);
     if (st != VPU_ERR_COMPILE) {
-        keep_options(t, out);
+        out->n_options = all->n_options;
+        out->options = keep_options(all->options, &out->n_options, t->a);
         out->given = st ? NULL : text;
         return st;
     }
@@ -116,6 +142,11 @@ vpu_status backend_whole(const backend_config *cfg, const graph_launch *l,
     out->n_sources = 1;
     out->given = NULL;
     out->bin = NULL;
+    if (compiled && t.src.n_parts)
+        return err_set(err, VPU_ERR_UNSUPPORTED,
+                       "%s: its program was linked of several texts, which no "
+                       ".bin holds",
+                       l->name);
     out->macros = out->private_macros = NULL;
     return compiled || t.src.kind == SOURCE_OUR_BIN ? take_bin(&t, out, err)
                                                     : take_text(&t, out, err);

@@ -88,11 +88,14 @@ static void put_checkers(check_set set, bool orders, str *out)
 /* The lines of a text that no file has. */
 static void take_text(const graph *g, const char *file, snippet_file *src)
 {
-    for (uint32_t i = 0; i < g->n_launches; i++)
-        if (g->launches[i].given && !strcmp(g->launches[i].sources[0], file)) {
+    for (uint32_t i = 0; i < g->n_launches; i++) {
+        const char *text = graph_launch_text(&g->launches[i], file);
+
+        if (text) {
             src->path = file;
-            src->text = g->launches[i].given;
+            src->text = text;
         }
+    }
 }
 
 void layer_check_print_findings(const layer_check_report *r, const graph *g,

@@ -288,11 +288,12 @@ bool look_print(dbg_session *s, const char *text, char letter)
 static const char *source_text(dbg_session *s, const char *file)
 {
     const graph_launch *l = dbg_session_launch(s);
+    const char *held = l ? graph_launch_text(l, file) : NULL;
     char *text;
     size_t n;
 
-    if (l && (l->text || l->given) && !strcmp(l->sources[0], file))
-        return l->text ? l->text : l->given;
+    if (held)
+        return held;
     return file_read(file, MAX_SOURCE, s->scratch, &text, &n, NULL) ? NULL
                                                                     : text;
 }

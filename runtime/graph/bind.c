@@ -576,6 +576,18 @@ vpu_status graph_bind(const graph_request *q, arena *a, const log_sink *log,
     return st;
 }
 
+const char *graph_launch_text(const graph_launch *l, const char *name)
+{
+    const char *own = l->text ? l->text : l->given;
+
+    if (own && !strcmp(l->sources[0], name))
+        return own;
+    for (uint32_t i = 0; i < l->n_linked; i++)
+        if (!strcmp(l->linked[i].name, name))
+            return l->linked[i].text;
+    return NULL;
+}
+
 vpu_status graph_launch_arg(const graph_launch *l, const char *name,
                             const graph_arg **out, vpu_error *err)
 {

@@ -89,6 +89,13 @@ typedef struct {
     const char *why; /* BROKEN: the error, "file:line:col: error: ..." */
 } graph_arg;
 
+/* OpenCL C that a launch's own is linked with. */
+typedef struct {
+    const char *name, *text;
+    const char *const *options; /* words for the compiler, its own */
+    uint32_t n_options;
+} graph_text;
+
 /* Which work-groups of a launch run: n[d] from first[d] on; n 0: all of them.
  * The kernel's arguments of these names, if any, get the part's number and how
  * many parts there are, for which 0 counts as 1. */
@@ -112,6 +119,8 @@ typedef struct {
                           NULL */
     const char *given; /* OpenCL C of the user's that is in no file, sources[0]
                           is its name; or NULL */
+    const graph_text *linked; /* with `given`: further texts */
+    uint32_t n_linked;
     const void *bin;   /* compiled kernel of ours in memory, or NULL;
                           sources[0] is its name; sim alone */
     size_t n_bin;
@@ -190,6 +199,9 @@ typedef struct {
     graph_host *hosts; /* by `before`, in the order they run */
     uint32_t n_hosts;
 } graph;
+
+/* The launch's text of that name that no file has; NULL: it has none. */
+const char *graph_launch_text(const graph_launch *l, const char *name);
 
 /* Buffer i, or, behind the buffers, what layer i - n_buffers has written. */
 static inline const graph_buffer *graph_buffer_at(const graph *g, uint32_t i)

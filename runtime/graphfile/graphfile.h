@@ -8,7 +8,7 @@
 
 #include "runtime/graph/graph.h"
 
-enum { GRAPHFILE_VERSION = 2, GRAPHFILE_OLDEST = 1, GRAPHFILE_MAX_RANK = 6 };
+enum { GRAPHFILE_VERSION = 3, GRAPHFILE_OLDEST = 1, GRAPHFILE_MAX_RANK = 6 };
 #define GRAPHFILE_NONE UINT32_MAX
 
 /* A tensor that the user sees. */

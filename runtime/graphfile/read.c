@@ -264,6 +264,39 @@ static void get_window(reader *r, const json_t *launch, const char *of,
                        "the name of an integer argument");
 }
 
+static const char *get_text(reader *r, const json_t *o, const char *where)
+{
+    container_section s = get_section(r, o, where);
+    char *text = arena_strndup(r->a, s.data, s.bytes);
+
+    if (strlen(text) != s.bytes)
+        manifest_wrong(&r->m, where, "section", "a text without zero bytes");
+    return text;
+}
+
+/* What version 2 has not. */
+static void get_linked(reader *r, const json_t *source, const char *of,
+                       graph_launch *l)
+{
+    const json_t *list;
+    graph_text *texts;
+
+    if (r->file.version < 3)
+        return;
+    list = manifest_list(&r->m, source, of, "linked", &l->n_linked);
+    texts = arena_array(r->a, graph_text, l->n_linked + 1);
+    for (uint32_t i = 0; i < l->n_linked; i++) {
+        const json_t *o = json_array_get(list, i);
+        const char *where = arena_printf(r->a, "%s.linked[%u]", of, i);
+
+        texts[i].name = manifest_text(&r->m, o, where, "name");
+        texts[i].options =
+            manifest_texts(&r->m, o, where, "options", &texts[i].n_options);
+        texts[i].text = get_text(r, o, where);
+    }
+    l->linked = texts;
+}
+
 /* The kernel's text or binary; args are there already. */
 static void get_source(reader *r, const json_t *launch, const char *of,
                        graph_launch *l)
@@ -274,7 +307,6 @@ static void get_source(reader *r, const json_t *launch, const char *of,
     graphfile_form form = (graphfile_form)manifest_one_of(
         &r->m, o, where, "form", graphfile_forms, GRAPHFILE_N_FORMS);
     container_section s;
-    char *text;
 
     sources[0] = manifest_text(&r->m, o, where, "name");
     l->sources = sources;
@@ -286,16 +318,14 @@ static void get_source(reader *r, const json_t *launch, const char *of,
                            "arguments of a conversion of that name");
         return;
     }
-    s = get_section(r, o, where);
     if (form == GRAPHFILE_BIN) {
+        s = get_section(r, o, where);
         l->bin = arena_memdup(r->a, s.data, s.bytes); /* aligned */
         l->n_bin = s.bytes;
         return;
     }
-    text = arena_strndup(r->a, s.data, s.bytes);
-    if (strlen(text) != s.bytes)
-        manifest_wrong(&r->m, where, "section", "a text without zero bytes");
-    l->given = text;
+    l->given = get_text(r, o, where);
+    get_linked(r, o, where, l);
 }
 
 static void get_program(reader *r, const json_t *launch, const char *of,

@@ -119,6 +119,21 @@ static json_t *arg_json(writer *w, const graph_arg *x)
     return j;
 }
 
+static json_t *linked_json(writer *w, const graph_launch *l)
+{
+    json_t *j = json_array();
+
+    for (uint32_t i = 0; i < l->n_linked; i++) {
+        const graph_text *t = &l->linked[i];
+
+        json_array_append_new(
+            j, json_pack("{s:s, s:o, s:o}", "name", t->name, "options",
+                         texts(t->options, t->n_options), "section",
+                         section(w, t->text, strlen(t->text))));
+    }
+    return j;
+}
+
 static json_t *source_json(writer *w, const graph_launch *l)
 {
     graphfile_form form = l->text    ? GRAPHFILE_CONVERSION
@@ -129,9 +144,11 @@ static json_t *source_json(writer *w, const graph_launch *l)
                      ? section(w, l->given, strlen(l->given))
                      : section(w, l->bin, l->n_bin);
 
-    return json_pack("{s:s, s:s, s:o, s:o}", "form", graphfile_forms[form],
-                     "name", l->n_sources ? l->sources[0] : "", "options",
-                     texts(l->options, l->n_options), "section", at);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "form",
+                     graphfile_forms[form], "name",
+                     l->n_sources ? l->sources[0] : "", "options",
+                     texts(l->options, l->n_options), "section", at, "linked",
+                     linked_json(w, l));
 }
 
 /* null: all work-groups run, and no argument gets a part's number. */

@@ -71,6 +71,8 @@ typedef struct {
     const char *content; /* what is hashed */
     size_t n;
     const char *text; /* OpenCL C that is in no file; else NULL */
+    const kernel_part *parts; /* and further texts, n_parts of them */
+    uint32_t n_parts;
     bool is_bitcode;
 } origin;
 
@@ -106,6 +108,14 @@ static cache_slot cache_at(const origin *o, const char *target,
     add_text(&parts, purpose(cfg, a));
     for (uint32_t i = 0; i < cfg->user.n_options; i++)
         add_text(&parts, cfg->user.options[i]);
+    for (uint32_t i = 0; i < o->n_parts; i++) {
+        const kernel_part *p = &o->parts[i];
+
+        add_text(&parts, p->path);
+        add_text(&parts, p->text);
+        for (uint32_t k = 0; k < p->n_options; k++)
+            add_text(&parts, p->options[k]);
+    }
     add_text(&parts, fe_fingerprint(a));
     slot.key = kcache_key_of(&parts);
     slot.on = true;
@@ -184,11 +194,64 @@ static fe_job front_of(const char *path, const char *text,
                     .log = cfg->log};
 }
 
+/* The front end's words: those given, and what checkers need besides. */
+static void take_options(fe_job *front, const char *const *given, uint32_t n,
+                         bool checking, arena *a)
+{
+    const char **options = arena_array(a, const char *, n + 1);
+
+    if (n)
+        memcpy(options, given, n * sizeof *given);
+    if (checking) /* findings name variables */
+        options[n++] = "-fno-discard-value-names";
+    front->options = options;
+    front->n_options = n;
+}
+
+static void add_deps(fe_unit *to, const fe_unit *from, arena *a)
+{
+    const char **all = arena_array(a, const char *, to->n_deps + from->n_deps);
+
+    if (to->n_deps)
+        memcpy(all, to->deps, to->n_deps * sizeof *all);
+    if (from->n_deps)
+        memcpy(all + to->n_deps, from->deps, from->n_deps * sizeof *all);
+    to->deps = all;
+    to->n_deps += from->n_deps;
+}
+
+/* The first text's unit becomes that of all. */
+static vpu_status link_parts(const origin *o, const kernel_compile_config *cfg,
+                             arena *a, fe_unit *unit, vpu_error *err)
+{
+    middle_bitcode *from = arena_array(a, middle_bitcode, o->n_parts + 1), all;
+    vpu_status st = VPU_OK;
+
+    from[0] = (middle_bitcode){o->name, unit->bitcode, unit->n_bytes};
+    for (uint32_t i = 0; i < o->n_parts && !st; i++) {
+        const kernel_part *p = &o->parts[i];
+        fe_job front = front_of(p->path, p->text, cfg);
+        fe_unit more;
+
+        take_options(&front, p->options, p->n_options, cfg->checking, a);
+        st = fe_compile(&front, a, &more, err);
+        if (st)
+            return st;
+        from[i + 1] = (middle_bitcode){p->path, more.bitcode, more.n_bytes};
+        add_deps(unit, &more, a);
+    }
+    st = middle_link(from, o->n_parts + 1, a, &all, err);
+    if (!st) {
+        unit->bitcode = (char *)all.bytes;
+        unit->n_bytes = all.n;
+    }
+    return st;
+}
+
 static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         arena *scratch, artifact *x, vpu_error *err)
 {
     fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
-    const char **options = (const char **)cfg->user.options;
     fe_job front = front_of(o->name, o->text, cfg);
     artifact_job job = {.path = o->name,
                         .entry = o->entry,
@@ -200,15 +263,12 @@ static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         .limits = cfg->user.limits};
     vpu_status st = VPU_OK;
 
-    if (cfg->checking) { /* findings name variables */
-        options = arena_array(scratch, const char *, front.n_options + 1);
-        for (uint32_t i = 0; i < front.n_options; i++)
-            options[i] = cfg->user.options[i];
-        options[front.n_options++] = "-fno-discard-value-names";
-    }
-    front.options = options;
+    take_options(&front, cfg->user.options, cfg->user.n_options, cfg->checking,
+                 scratch);
     if (!o->is_bitcode)
         st = fe_compile(&front, scratch, &unit, err);
+    if (!st && o->n_parts)
+        st = link_parts(o, cfg, scratch, &unit, err);
     if (st)
         return st;
     job.bitcode = unit.bitcode;
@@ -272,7 +332,9 @@ static origin text_origin(const kernel_source *source, const char *text)
                     .entry = source->entry,
                     .content = text,
                     .n = strlen(text),
-                    .text = text};
+                    .text = text,
+                    .parts = source->parts,
+                    .n_parts = source->n_parts};
 }
 
 /* Passes lines on, and counts those that are no notes. */

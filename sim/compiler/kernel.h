@@ -36,12 +36,21 @@ typedef struct {
     const log_sink *log;
 } kernel_compile_config;
 
+/* A text that others are linked with: what one calls, another may define. */
+typedef struct {
+    const char *path, *text;
+    const char *const *options; /* its own words for clang, all of them */
+    uint32_t n_options;
+} kernel_part;
+
 /* What a kernel is made from: the file at path, or what is in memory. */
 typedef struct {
     const char *path;   /* of text and bin: their name in messages; of text one
                            that no file has, as in "<vpusim>/convert.cl" */
     const char *entry;  /* NULL: the only kernel (besides the __dma_ ones) */
     const char *text;   /* OpenCL C */
+    const kernel_part *parts; /* further texts, if there is a text */
+    uint32_t n_parts;
     const uint8_t *bin; /* a .bin of ours (object_classify says OURS) */
     size_t bin_bytes;
 } kernel_source;

@@ -20,8 +20,10 @@ typedef struct {
     arena *a;
     graph g;
     graph_launch launch;
-    core_source source; /* with the folder of its headers */
-    char *folder;       /* NULL = none */
+    core_source *sources; /* with the folders of their headers */
+    const char **names;   /* of the texts: each has its own */
+    char **folders;       /* NULL = none */
+    uint32_t n_sources;
 } core_case;
 
 /* --- buffers -------------------------------------------------------------- */
@@ -141,18 +143,25 @@ static void take_arguments(core_case *c)
 
 static void take_launch(core_case *c)
 {
-    static const char *const sources[] = {CORE_TEXT_NAME};
     const core_launch *l = c->l;
+    graph_text *linked = arena_array(c->a, graph_text, c->n_sources);
+
+    for (uint32_t i = 1; i < c->n_sources; i++)
+        linked[i - 1] =
+            (graph_text){c->names[i], c->sources[i].text, c->sources[i].options,
+                         c->sources[i].n_options};
 
     c->launch = (graph_launch){.name = l->name,
                                .layer = l->name,
                                .type = "OpenCL",
                                .entry = l->kernel->name,
-                               .given = c->source.text,
-                               .sources = sources,
+                               .given = c->sources->text,
+                               .linked = linked,
+                               .n_linked = c->n_sources - 1,
+                               .sources = c->names,
                                .n_sources = 1,
-                               .options = c->source.options,
-                               .n_options = c->source.n_options,
+                               .options = c->sources->options,
+                               .n_options = c->sources->n_options,
                                .by_index = true,
                                .program = true,
                                .work_dim = l->work_dim,
@@ -166,18 +175,34 @@ static void take_launch(core_case *c)
         c->launch.max_shaves = l->n_shaves;
 }
 
+/* The texts that the kernel's program was linked of: the first is
+ * CORE_TEXT_NAME, as others are in messages of the compiler, the next ones are
+ * told from it. */
+static vpu_status take_sources(core_case *c, vpu_error *err)
+{
+    const core_unit *u = c->l->unit;
+    vpu_status st = VPU_OK;
+
+    c->sources = arena_memdup(c->a, u->sources,
+                              u->n_sources * sizeof *u->sources);
+    c->names = arena_array(c->a, const char *, u->n_sources);
+    c->folders = arena_array(c->a, char *, u->n_sources);
+    while (c->n_sources < u->n_sources && !st) {
+        uint32_t i = c->n_sources++;
+
+        c->names[i] =
+            i ? arena_printf(c->a, "source-%u.cl", i + 1) : CORE_TEXT_NAME;
+        c->sources[i].text = core_text(c->sources[i].text, c->names[i], c->a);
+        st = core_put_headers(&c->sources[i], c->a, &c->folders[i], err);
+    }
+    return st;
+}
+
 static vpu_status make_case(core_case *c, vpu_error *err)
 {
     const core_launch *l = c->l;
-    vpu_status st;
+    vpu_status st = take_sources(c, err);
 
-    if (!l->unit->source.text)
-        return err_set(err, VPU_ERR_UNSUPPORTED,
-                       "%s: its program was linked of several, which a launch "
-                       "by itself cannot be made of",
-                       l->name);
-    c->source = l->unit->source;
-    st = core_put_headers(&c->source, c->a, &c->folder, err);
     if (st)
         return st;
     take_launch(c);
@@ -220,8 +245,9 @@ static vpu_status with_case(core_machine *m, const core_launch *l,
     working w = {.c = {.m = m, .l = l}, .work = work, .how = how};
     vpu_status st = oom_guard(work_on, &w, err);
 
-    if (w.c.folder)
-        temp_dir_remove(w.c.folder);
+    for (uint32_t i = 0; i < w.c.n_sources; i++)
+        if (w.c.folders[i])
+            temp_dir_remove(w.c.folders[i]);
     arena_destroy(w.c.a);
     return st;
 }

@@ -167,8 +167,8 @@ static void unit_release(core_unit *u)
 
 static kernel_compile_config config_of(const core_unit *u, const log_sink *log)
 {
-    return (kernel_compile_config){.user = {.options = u->source.options,
-                                            .n_options = u->source.n_options,
+    return (kernel_compile_config){.user = {.options = u->sources->options,
+                                            .n_options = u->sources->n_options,
                                             .structures = true},
                                    .hooks = &exec_hooks,
                                    .log = log};
@@ -257,8 +257,22 @@ static const char *const *copy_texts(arena *a, const char *const *list,
     "#undef cl_amd_media_ops2\n#undef cl_intel_subgroups\n"           \
     "#undef cl_intel_subgroups_short\n"                               \
     "#undef cl_intel_device_side_avc_motion_estimation\n"             \
-    "#undef __IMAGE_SUPPORT__\n#define __OPENCL_VERSION__ 120\n"      \
-    "#line 1 \"" CORE_TEXT_NAME "\"\n"
+    "#undef __IMAGE_SUPPORT__\n#define __OPENCL_VERSION__ 120\n"
+
+const char *core_text(const char *text, const char *name, arena *a)
+{
+    return arena_printf(a, WITHOUT "#line 1 \"%s\"\n%s", name, text);
+}
+
+static core_source copy_source(arena *a, const core_source *s)
+{
+    return (core_source){.text = arena_strdup(a, s->text),
+                         .options = copy_texts(a, s->options, s->n_options),
+                         .n_options = s->n_options,
+                         .names = copy_texts(a, s->names, s->n_headers),
+                         .headers = copy_texts(a, s->headers, s->n_headers),
+                         .n_headers = s->n_headers};
+}
 
 /* With the extensions' macros, as of any extension. */
 static void keep_source(core_unit *u, const core_source *s)
@@ -266,18 +280,15 @@ static void keep_source(core_unit *u, const core_source *s)
     arena *a = u->arena;
     const char **options = arena_array(a, const char *, s->n_options + 2);
 
-    for (uint32_t i = 0; i < s->n_options; i++)
-        options[i] = arena_strdup(a, s->options[i]);
+    u->sources = arena_new(a, core_source);
+    u->n_sources = 1;
+    *u->sources = copy_source(a, s);
+    if (s->n_options)
+        memcpy(options, u->sources->options, s->n_options * sizeof *options);
     options[s->n_options] = "-Dcl_vpusim_shave=1";
     options[s->n_options + 1] = "-Dcl_vpusim_queries=1";
-    u->shown = arena_strdup(a, s->text);
-    u->source =
-        (core_source){.text = arena_printf(a, WITHOUT "%s", s->text),
-                      .options = options,
-                      .n_options = s->n_options + 2,
-                      .names = copy_texts(a, s->names, s->n_headers),
-                      .headers = copy_texts(a, s->headers, s->n_headers),
-                      .n_headers = s->n_headers};
+    u->sources->options = options;
+    u->sources->n_options += 2;
 }
 
 static vpu_status compile_unit(void *user, vpu_error *err)
@@ -291,7 +302,8 @@ static vpu_status compile_unit(void *user, vpu_error *err)
     vpu_status st;
 
     keep_source(u, b->source);
-    with = u->source;
+    with = *u->sources;
+    with.text = core_text(with.text, CORE_TEXT_NAME, a);
     cfg = config_of(u, &log);
     st = core_put_headers(&with, a, &b->folder, err);
     cfg.user.options = with.options;
@@ -334,8 +346,15 @@ static vpu_status link_units(void *user, vpu_error *err)
         arena_array(u->arena, const kernel_unit *, l->n + 1);
     vpu_status st;
 
-    for (uint32_t i = 0; i < l->n; i++)
+    for (uint32_t i = 0; i < l->n; i++) {
         parts[i] = l->parts[i]->unit;
+        u->n_sources += l->parts[i]->n_sources;
+    }
+    u->sources = arena_array(u->arena, core_source, u->n_sources);
+    for (uint32_t i = 0, n = 0; i < l->n; i++)
+        for (uint32_t k = 0; k < l->parts[i]->n_sources; k++)
+            u->sources[n++] =
+                copy_source(u->arena, &l->parts[i]->sources[k]);
     st = kernel_unit_link(parts, l->n, u->arena, &u->unit, err);
     return st ? st
               : kernel_unit_kernels(u->unit, u->arena, &u->signatures,
@@ -478,11 +497,11 @@ static void trace_text(const running *r)
     if (!again)
         r->unit->traced = ++r->m->n_traced;
     snprintf(name, sizeof name, "program-%u.cl", r->unit->traced);
-    if (r->unit->shown)
+    if (r->unit->n_sources == 1)
         backend_trace_source(r->m->trace, &(const backend_trace_stage){
                                               .stage = r->x.name,
                                               .path = name,
-                                              .text = r->unit->shown,
+                                              .text = r->unit->sources->text,
                                               .again = again,
                                               .start_cycle = r->x.start_cycle,
                                               .profile = &r->lines});

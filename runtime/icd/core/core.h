@@ -145,16 +145,12 @@ typedef struct {
     /* The launch under checkers, on copies of its objects, whose bits `written`
      * get what it writes; nothing else changes. What is found is added to *out,
      * but for what was found in an earlier launch of the machine.
-     *
-     * VPU_ERR_UNSUPPORTED  the program was linked of several
-     * else                 of layer_check */
+     * Errors of layer_check. */
     vpu_status (*check)(core_machine *m, const core_launch *l,
                         const core_checking *how, core_findings *out,
                         vpu_error *err);
-    /* The launch as a graph's file for vpu run, before it runs.
-     *
-     * VPU_ERR_UNSUPPORTED  the program was linked of several
-     * VPU_ERR_IO           it cannot be written */
+    /* The launch as a graph's file for vpu run, before it runs. VPU_ERR_IO: it
+     * cannot be written. */
     vpu_status (*dump)(core_machine *m, const core_launch *l, const char *path,
                        vpu_error *err);
     /* After it has run: what stands in objects that it may write, each as

@@ -33,8 +33,8 @@ typedef struct core_made {
 struct core_unit {
     arena *arena;
     kernel_unit *unit;
-    core_source source; /* text NULL: it was linked of several */
-    const char *shown;  /* the text as it was given */
+    core_source *sources; /* that it was linked of, texts as they were given */
+    uint32_t n_sources;
     uint32_t n_kernels;
     const sim_signature *signatures;
     core_made *kernels;
@@ -43,6 +43,9 @@ struct core_unit {
 
 /* Name of a program's text in messages. */
 #define CORE_TEXT_NAME "source.cl"
+
+/* The text for the compiler: under that name, with what it may not see gone. */
+const char *core_text(const char *text, const char *name, arena *a);
 
 /* The source's headers as files of a new folder, its last option naming it.
  * *folder NULL: there are none. Else temp_dir_remove is the caller's, also

@@ -7,11 +7,12 @@
 #include "runtime/json/jsontext.h"
 #include "runtime/report/profile.h"
 
-/* A kernel is one by its name and its program's text: programs are often built
- * again and again. */
+/* A kernel is one by its name and its program's first text: programs are often
+ * built again and again. */
 struct core_total {
     core_total *next;
-    const char *name, *text; /* text NULL: its program was linked of several */
+    const char *name, *text;
+    bool linked; /* of several texts: which one a line is of is not known */
     uint64_t launches;
     uint32_t n_shaves; /* of the last */
     sim_variant_kind variant;
@@ -20,11 +21,6 @@ struct core_total {
     exec_profile_row *rows;
     size_t n, cap;
 };
-
-static bool is_same(const char *a, const char *b)
-{
-    return a && b ? !strcmp(a, b) : a == b;
-}
 
 static core_total *total_of(core_machine *m, const core_launch *l)
 {
@@ -36,13 +32,13 @@ static core_total *total_of(core_machine *m, const core_launch *l)
     if (made && made->total)
         return made->total;
     while (*at && (strcmp((*at)->name, l->kernel->name) ||
-                   !is_same((*at)->text, l->unit->shown)))
+                   strcmp((*at)->text, l->unit->sources->text)))
         at = &(*at)->next;
     if (!*at) {
         *at = arena_new(m->arena, core_total);
         (*at)->name = arena_strdup(m->arena, l->kernel->name);
-        if (l->unit->shown)
-            (*at)->text = arena_strdup(m->arena, l->unit->shown);
+        (*at)->text = arena_strdup(m->arena, l->unit->sources->text);
+        (*at)->linked = l->unit->n_sources > 1;
     }
     if (made)
         made->total = *at;
@@ -116,7 +112,7 @@ static report_profile_stage lines_of(const core_total *t,
         .kernel = t->name,
         .variant = sim_variant_name(t->variant),
         .path = CORE_TEXT_NAME,
-        .text = t->text ? t->text : "",
+        .text = t->linked ? "" : t->text,
         .n_shaves = t->n_shaves,
         .shave_cycles = t->shave_cycles,
         .rows = rows};
