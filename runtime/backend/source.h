@@ -15,7 +15,7 @@ typedef struct {
     const char *path;
     const unsigned char *file; /* SOURCE_OUR_BIN: the bytes */
     size_t n_bytes;
-    const char *text; /* SOURCE_TEXT: OpenCL C; path is its name */
+    const char *text;         /* SOURCE_TEXT: OpenCL C; path is its name */
     const kernel_part *parts; /* that it is linked with */
     uint32_t n_parts;
     bool built_in; /* a text of this program's own */

@@ -121,8 +121,8 @@ typedef struct {
                           is its name; or NULL */
     const graph_text *linked; /* with `given`: further texts */
     uint32_t n_linked;
-    const void *bin;   /* compiled kernel of ours in memory, or NULL;
-                          sources[0] is its name; sim alone */
+    const void *bin; /* compiled kernel of ours in memory, or NULL;
+                        sources[0] is its name; sim alone */
     size_t n_bin;
     const char *const *sources; /* paths, as written but joined to base dir */
     uint32_t n_sources;

@@ -144,9 +144,8 @@ static json_t *source_json(writer *w, const graph_launch *l)
                      ? section(w, l->given, strlen(l->given))
                      : section(w, l->bin, l->n_bin);
 
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "form",
-                     graphfile_forms[form], "name",
-                     l->n_sources ? l->sources[0] : "", "options",
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "form", graphfile_forms[form],
+                     "name", l->n_sources ? l->sources[0] : "", "options",
                      texts(l->options, l->n_options), "section", at, "linked",
                      linked_json(w, l));
 }

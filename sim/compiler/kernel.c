@@ -70,7 +70,7 @@ typedef struct {
     const char *entry;   /* NULL: the only kernel */
     const char *content; /* what is hashed */
     size_t n;
-    const char *text; /* OpenCL C that is in no file; else NULL */
+    const char *text;         /* OpenCL C that is in no file; else NULL */
     const kernel_part *parts; /* and further texts, n_parts of them */
     uint32_t n_parts;
     bool is_bitcode;

@@ -45,10 +45,10 @@ typedef struct {
 
 /* What a kernel is made from: the file at path, or what is in memory. */
 typedef struct {
-    const char *path;   /* of text and bin: their name in messages; of text one
-                           that no file has, as in "<vpusim>/convert.cl" */
-    const char *entry;  /* NULL: the only kernel (besides the __dma_ ones) */
-    const char *text;   /* OpenCL C */
+    const char *path;  /* of text and bin: their name in messages; of text one
+                          that no file has, as in "<vpusim>/convert.cl" */
+    const char *entry; /* NULL: the only kernel (besides the __dma_ ones) */
+    const char *text;  /* OpenCL C */
     const kernel_part *parts; /* further texts, if there is a text */
     uint32_t n_parts;
     const uint8_t *bin; /* a .bin of ours (object_classify says OURS) */

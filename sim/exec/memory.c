@@ -17,7 +17,8 @@ enum {
     FRONT_FILL = 0xff
 };
 
-enum { GUARD_ROOM = 2 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD };
+/* Guards, and what arrays need to lie in line. */
+enum { GUARD_ROOM = 4 * SIM_MAX_GUARDS * SIM_LOCAL_GUARD };
 
 enum { NULL_END = 0x10000 }; /* addresses below are null pointers to us */
 

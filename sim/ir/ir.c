@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/compiler/abi/types.h"
+
 static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
 {
     (void)d;
@@ -425,6 +427,13 @@ LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m,
 }
 
 /* --- instructions -------------------------------------------------------- */
+
+uint32_t ir_place_align(LLVMValueRef array)
+{
+    uint32_t n = LLVMGetAlignment(array);
+
+    return n < SIM_ALIGN ? SIM_ALIGN : n > SIM_MOST_ALIGN ? SIM_MOST_ALIGN : n;
+}
 
 unsigned ir_line_near(LLVMValueRef i)
 {

@@ -106,6 +106,10 @@ LLVMValueRef ir_build_call(LLVMBuilderRef b, LLVMModuleRef m,
 LLVMValueRef ir_build_numbered(LLVMBuilderRef b, LLVMModuleRef m,
                                const ir_call *what, unsigned number);
 
+/* What an array, a variable of a function or of the program, lies at a multiple
+ * of: SIM_ALIGN to SIM_MOST_ALIGN. */
+uint32_t ir_place_align(LLVMValueRef array);
+
 /* The source line of i, an instruction; without one, that of one before it in
  * its block or of a branch that leads there. 0: none. */
 unsigned ir_line_near(LLVMValueRef i);

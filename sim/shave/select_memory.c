@@ -248,6 +248,8 @@ static void private_array(sel *s, LLVMValueRef i)
 {
     LLVMValueRef n = LLVMGetOperand(i, 0);
     uint64_t bytes = LLVMABISizeOfType(s->td, LLVMGetAllocatedType(i));
+    uint64_t align = ir_place_align(i);
+    uint64_t at = (s->program->private_bytes + align - 1) & ~(align - 1);
     sel_value_parts *x = sel_new(s, LLVMTypeOf(i));
 
     if (!LLVMIsAConstantInt(n)) {
@@ -256,14 +258,13 @@ static void private_array(sel *s, LLVMValueRef i)
     } else {
         bytes *= LLVMConstIntGetZExtValue(n);
     }
-    if (bytes > UINT32_MAX / 2 - s->program->private_bytes) {
+    if (at > UINT32_MAX / 2 || bytes > UINT32_MAX / 2 - at) {
         sel_fail(s, "a private array of this size");
-        bytes = 0;
+        bytes = at = 0;
     }
     x->parts[0] = (isa_operand){ISA_SP, 0};
-    x->addend = (int32_t)s->program->private_bytes;
-    s->program->private_bytes =
-        (uint32_t)((s->program->private_bytes + bytes + 15) & ~UINT64_C(15));
+    x->addend = (int32_t)at;
+    s->program->private_bytes = (uint32_t)((at + bytes + 15) & ~UINT64_C(15));
     sel_set(s, i, x);
 }
 

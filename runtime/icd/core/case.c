@@ -183,8 +183,8 @@ static vpu_status take_sources(core_case *c, vpu_error *err)
     const core_unit *u = c->l->unit;
     vpu_status st = VPU_OK;
 
-    c->sources = arena_memdup(c->a, u->sources,
-                              u->n_sources * sizeof *u->sources);
+    c->sources =
+        arena_memdup(c->a, u->sources, u->n_sources * sizeof *u->sources);
     c->names = arena_array(c->a, const char *, u->n_sources);
     c->folders = arena_array(c->a, char *, u->n_sources);
     while (c->n_sources < u->n_sources && !st) {

@@ -353,8 +353,7 @@ static vpu_status link_units(void *user, vpu_error *err)
     u->sources = arena_array(u->arena, core_source, u->n_sources);
     for (uint32_t i = 0, n = 0; i < l->n; i++)
         for (uint32_t k = 0; k < l->parts[i]->n_sources; k++)
-            u->sources[n++] =
-                copy_source(u->arena, &l->parts[i]->sources[k]);
+            u->sources[n++] = copy_source(u->arena, &l->parts[i]->sources[k]);
     st = kernel_unit_link(parts, l->n, u->arena, &u->unit, err);
     return st ? st
               : kernel_unit_kernels(u->unit, u->arena, &u->signatures,

@@ -78,6 +78,9 @@ typedef struct {
 /* Bytes behind an array in local memory that show an overrun (sim/exec/cmx.h):
  * the widest store there is; and how many arrays of a program may have them. */
 enum { SIM_LOCAL_GUARD = 32, SIM_MAX_GUARDS = 64 };
+/* Arrays lie at multiples of the first; of what their type asks for, the
+ * second at most, that of long16. */
+enum { SIM_ALIGN = 16, SIM_MOST_ALIGN = 128 };
 
 /* What a kernel's signature says besides, as in the source. */
 typedef struct {

@@ -347,14 +347,16 @@ static LLVMValueRef do_alloca(host *h, LLVMValueRef i)
 {
     LLVMTypeRef t = LLVMGetAllocatedType(i);
     LLVMValueRef n = LLVMGetOperand(i, 0);
-    uint64_t bytes = LLVMABISizeOfType(h->td, t), at = h->stack;
+    uint64_t bytes = LLVMABISizeOfType(h->td, t);
+    uint32_t align = ir_place_align(i);
+    uint64_t at = ((uint64_t)h->stack + align - 1) & ~(uint64_t)(align - 1);
 
     if (!LLVMIsAConstantInt(n)) {
         host_fail(h, i, "an array of variable length");
         return k32(h, 0);
     }
     bytes *= LLVMConstIntGetZExtValue(n);
-    if (bytes > UINT32_MAX / 2 - at) {
+    if (at > UINT32_MAX / 2 || bytes > UINT32_MAX / 2 - at) {
         host_fail(h, i, "a private array of this size");
         return k32(h, 0);
     }

@@ -2,6 +2,7 @@
  * collective points: recomputed, kept once, or kept per item. */
 #include <string.h>
 
+#include "sim/compiler/abi/types.h"
 #include "sim/compiler/middle/workgroup_priv.h"
 
 static bool is_sync(LLVMValueRef i)
@@ -256,12 +257,12 @@ LLVMTypeRef wg_memory_type(wg *w, LLVMTypeRef t)
 }
 
 /* Values are stored as they are found, in words; arrays are used as declared.
- * The core moves no more than 16 bytes at once. */
+ */
 static uint32_t kept_align(LLVMValueRef v)
 {
     uint32_t n = LLVMIsAAllocaInst(v) ? LLVMGetAlignment(v) : 4;
 
-    return n < 4 ? 4 : n > 16 ? 16 : n;
+    return n < 4 ? 4 : n > SIM_MOST_ALIGN ? SIM_MOST_ALIGN : n;
 }
 
 static void give_item_memory(wg *w, wg_value_info *vi, LLVMTypeRef t)
@@ -301,7 +302,7 @@ static void place_item_memory(wg *w)
     if (place(w, 0))
         return;
     w->item_bytes = 0;
-    for (uint32_t align = 16; align >= 4; align /= 2)
+    for (uint32_t align = SIM_MOST_ALIGN; align >= 4; align /= 2)
         place(w, align);
 }
 

@@ -143,12 +143,14 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
     size_t n = 0, cap = 0, nl = 0, cl = 0, len;
     shave_global *globals = NULL;
     flattener f = {.td = td};
-    uint64_t local = 0, constant = 0, placed = 0;
+    uint64_t local = 0, constant = 0, placed = 0, most = 0;
 
     k->guard = guard_of(job, m);
     for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g)) {
         LLVMTypeRef t = LLVMGlobalGetValueType(g);
         uint64_t bytes = LLVMABISizeOfType(td, t), *at;
+        uint64_t align = ir_place_align(g);
+
         unsigned as = LLVMGetPointerAddressSpace(LLVMTypeOf(g));
         const char *name = LLVMGetValueName2(g, &len);
 
@@ -158,12 +160,13 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                           "nor __local",
                           name);
         at = as == AS_LOCAL ? &local : &constant;
-        *at = (*at + 15) & ~UINT64_C(15);
+        *at = (*at + align - 1) & ~(align - 1);
         if (sizes_check_global(ir_plain_name(g), as == AS_LOCAL, bytes,
                                *at + bytes, err))
             return VPU_ERR_LIMIT;
         *at += bytes;
         if (as == AS_LOCAL) {
+            placed = (placed + align - 1) & ~(align - 1);
             *arena_append(a, globals, n, cap) =
                 (shave_global){g, (uint32_t)placed, (uint32_t)bytes};
             *arena_append(a, k->locals, nl, cl) = (sim_local_array){
@@ -171,6 +174,7 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                 (uint32_t)bytes, is_twice(u, g)};
             placed = ((placed + bytes + 15) & ~UINT64_C(15)) + k->guard;
         } else {
+            most = align > most ? align : most;
             *arena_append(a, globals, n, cap) = (shave_global){
                 g, (uint32_t)(constant - bytes), (uint32_t)bytes};
         }
@@ -178,6 +182,8 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
     k->local_span = (uint32_t)placed;
     k->n_locals = (uint32_t)nl;
     k->local_bytes = (uint32_t)((local + 15) & ~UINT64_C(15));
+    if (most > SIM_ALIGN) /* where it lies follows from its size */
+        constant = (constant + most - 1) & ~(most - 1);
     k->const_bytes = (uint32_t)constant;
     f.out = arena_push(a, constant + 8, 1, 16);
     for (size_t i = 0; i < n; i++)

@@ -68,8 +68,8 @@ static cl_kernel linked_kernel(void)
 {
     const cl_program parts[] = {compiled(first, "", "scale.h", header),
                                 compiled(second, "-DOFF=0.5f", NULL, NULL)};
-    cl_program p = CL->clLinkProgram(context, 0, NULL, "", 2, parts, NULL,
-                                     NULL, &rc);
+    cl_program p =
+        CL->clLinkProgram(context, 0, NULL, "", 2, parts, NULL, NULL, &rc);
 
     OK(rc);
     return kernel(p, "k");
@@ -97,9 +97,9 @@ static const char *text_of(const char *name)
     size_t n;
     vpu_error err;
 
-    ck_assert_msg(!file_read(file_join(a, folder, name), 1 << 20, a, &text, &n,
-                             &err),
-                  "%s", err.msg);
+    ck_assert_msg(
+        !file_read(file_join(a, folder, name), 1 << 20, a, &text, &n, &err),
+        "%s", err.msg);
     return text;
 }
 
@@ -142,8 +142,8 @@ START_TEST(launches_of_linked_programs)
                       strstr(found, "\"line\":6"),
                   "%s", found);
     /* Once more, from its file. */
-    found = said_by(arena_printf(
-        a, "%s run %s/launches/0001-k.vpugraph --json", vpu, folder));
+    found = said_by(arena_printf(a, "%s run %s/launches/0001-k.vpugraph --json",
+                                 vpu, folder));
     ck_assert_msg(strstr(found, arena_printf(a, "\"cycles\": %llu,",
                                              (unsigned long long)cycles)) !=
                       NULL,
