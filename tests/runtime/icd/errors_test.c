@@ -190,6 +190,20 @@ START_TEST(contexts)
 }
 END_TEST
 
+/* Where VPU_CL is wrong there are a platform and a device, and no context. */
+START_TEST(not_available)
+{
+    setenv("VPU_CL", "--nix", 1);
+    OK(CL->clGetPlatformIDs(1, &platform, NULL));
+    OK(CL->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    MADE(CL_DEVICE_NOT_AVAILABLE, clCreateContext, NULL, 1, &device, NULL,
+         NULL);
+    MADE(CL_DEVICE_NOT_AVAILABLE, clCreateContextFromType, NULL,
+         CL_DEVICE_TYPE_ALL, NULL, NULL);
+    ck_assert_msg(!*wrong, "%s", wrong);
+}
+END_TEST
+
 /* --- memory --------------------------------------------------------------- */
 
 START_TEST(buffers)
@@ -851,7 +865,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("errors of the OpenCL driver");
-    TCase *t = tcase_create("functions");
+    TCase *t = tcase_create("functions"), *bare = tcase_create("alone");
 
     tcase_add_checked_fixture(t, setup_errors, teardown_errors);
     tcase_add_test(t, platforms);
@@ -872,5 +886,7 @@ int main(void)
     tcase_add_test(t, arguments);
     tcase_add_test(t, kernel_queries);
     suite_add_tcase(s, t);
+    tcase_add_test(bare, not_available);
+    suite_add_tcase(s, bare);
     return run_errors(s);
 }
