@@ -607,6 +607,8 @@ END_TEST
 
 START_TEST(links)
 {
+    static const char *const options[] = {"-nix", "-D A", "-cl-nix",
+                                          "-enable-link-options"};
     cl_program p = source("int f(void);\n"
                           "__kernel void k(__global int *o) { o[0] = f(); }\n"),
                f = source("int f(void) { return 1; }\n"), whole, part,
@@ -633,10 +635,12 @@ START_TEST(links)
              (cl_device_id *)&h, NULL, 2, both, NULL, NULL);
     BAD_MADE(ICD_PROGRAM, CL_INVALID_PROGRAM, clLinkProgram, context, 1,
              &device, NULL, 1, (cl_program *)&h, NULL, NULL);
-    MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device, "-nix",
-         2, both, NULL, NULL);
-    MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device, "-nix",
-         2, both, on_built, NULL);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device,
+             options[i], 2, both, NULL, NULL);
+        MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device,
+             options[i], 2, both, on_built, NULL);
+    }
     HOLDS(!n_told);
     /* program is an executable, part will be source only. */
     MADE(CL_INVALID_OPERATION, clLinkProgram, context, 1, &device, NULL, 2,
