@@ -414,20 +414,22 @@ cl_int icd_clCompileProgram(cl_program program, cl_uint n,
                  notify, user);
 }
 
-/* -create-library makes a library; -enable-link-options, and those that may be
- * given then, say nothing that is not in the objects already. */
+/* -create-library makes a library; -enable-link-options, which belongs to it,
+ * and those that may be given then, say nothing that the objects have not. */
 static cl_int read_link_options(const char *options, bool *library, arena *a)
 {
     char *rest = arena_strdup(a, options), *word;
+    bool enable = false;
 
     *library = false;
     while ((word = icd_next_word(&rest)))
         if (!strcmp(word, "-create-library"))
             *library = true;
-        else if (strcmp(word, "-enable-link-options") &&
-                 (strncmp(word, "-cl-", 4) || !is_known(word)))
+        else if (!strcmp(word, "-enable-link-options"))
+            enable = true;
+        else if (strncmp(word, "-cl-", 4) || !is_known(word))
             return CL_INVALID_LINKER_OPTIONS;
-    return CL_SUCCESS;
+    return enable && !*library ? CL_INVALID_LINKER_OPTIONS : CL_SUCCESS;
 }
 
 static cl_int check_parts(cl_uint n, const cl_program *programs)

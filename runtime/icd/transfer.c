@@ -270,21 +270,35 @@ cl_int icd_clEnqueueWriteBufferRect(
               : enqueue_copy(q, &j, blocking, CL_COMMAND_WRITE_BUFFER_RECT, &w);
 }
 
-/* Do two boxes of one buffer, with equal pitches, have bytes in common? Of
- * others it is said where their ranges meet, too. */
+static size_t distance(size_t a, size_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* Do two boxes with equal pitches, one `far` bytes behind the other, have a
+ * byte in common? It lies x bytes, y rows and z planes from both beginnings,
+ * each way, so that far is their sum; a row is within its pitch and so is a
+ * plane, so that only two z and for each two y come close. */
+static bool equal_rects_meet(size_t far, const size_t *region,
+                             const size_t pitch[2])
+{
+    for (size_t z = far / pitch[1]; z <= far / pitch[1] + 1; z++) {
+        size_t rows = distance(far, z * pitch[1]);
+
+        for (size_t y = rows / pitch[0]; y <= rows / pitch[0] + 1; y++)
+            if (distance(rows, y * pitch[0]) < region[0] && y < region[1] &&
+                z < region[2])
+                return true;
+    }
+    return false;
+}
+
+/* Of boxes with other pitches it is said where their ranges meet, too. */
 static bool rects_meet(const icd_copy *j)
 {
     const size_t(*o)[3] = j->origin;
     size_t first[2], last[2];
 
-    if (j->from->address == j->to->address &&
-        !memcmp(j->pitch[0], j->pitch[1], sizeof j->pitch[0])) {
-        for (int d = 0; d < 3; d++)
-            if (o[0][d] >= o[1][d] + j->region[d] ||
-                o[1][d] >= o[0][d] + j->region[d])
-                return false;
-        return true;
-    }
     for (int k = 0; k < 2; k++) {
         const size_t end[3] = {o[k][0] + j->region[0] - 1,
                                o[k][1] + j->region[1] - 1,
@@ -294,6 +308,10 @@ static bool rects_meet(const icd_copy *j)
         first[k] = base + at(o[k], j->pitch[k]);
         last[k] = base + at(end, j->pitch[k]);
     }
+    if (j->pitch[0][0] == j->pitch[1][0] &&
+        (j->pitch[0][1] == j->pitch[1][1] || j->region[2] == 1))
+        return equal_rects_meet(distance(first[0], first[1]), j->region,
+                                j->pitch[0]);
     return first[0] <= last[1] && first[1] <= last[0];
 }
 

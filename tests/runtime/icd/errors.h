@@ -26,7 +26,7 @@ static void *bad[ICD_EVENT + 1][N_BAD];
 static size_t n_bad[ICD_EVENT + 1];
 static void *released[ICD_EVENT + 1];
 
-static char wrong[8192];
+static char wrong[3072]; /* Check takes 4 KiB as a message */
 static unsigned n_rows;
 
 static inline void tell_wrong(int line, const char *call, const char *what)

@@ -297,6 +297,23 @@ START_TEST(rects)
 }
 END_TEST
 
+/* Of the size of box, in rows of 32 bytes and planes of 64, beginning there. */
+#define COPY_BOX(from, to, a, b)                                             \
+    CL->clEnqueueCopyBufferRect(queue, from, to, (size_t[]){a, 0, 0},        \
+                                (size_t[]){b, 0, 0}, box, 32, 64, 32, 64, 0, \
+                                NULL, NULL)
+
+static bool boxes_meet(size_t a, size_t b)
+{
+    bool in[1024] = {false}, meet = false;
+
+    for (size_t i = 0; i < 64; i++)
+        in[a + i % 16 + i / 16 * 32] = true;
+    for (size_t i = 0; i < 64; i++)
+        meet |= in[b + i % 16 + i / 16 * 32];
+    return meet;
+}
+
 START_TEST(overlaps)
 {
     cl_mem parts[2];
@@ -316,15 +333,13 @@ START_TEST(overlaps)
     ROW(CL_MEM_COPY_OVERLAP, COPY(parts[0], parts[1], 128, 0, 8));
     ROW(CL_MEM_COPY_OVERLAP, COPY(parts[1], parts[0], 0, 128, 128));
     ROW(CL_SUCCESS, COPY(parts[0], parts[1], 0, 0, 128));
-#define COPY_BOX(from, to, a, b)                                             \
-    CL->clEnqueueCopyBufferRect(queue, from, to, (size_t[]){a, 0, 0},        \
-                                (size_t[]){b, 0, 0}, box, 32, 64, 32, 64, 0, \
-                                NULL, NULL)
-    ROW(CL_MEM_COPY_OVERLAP, COPY_BOX(mem, mem, 0, 0));
-    ROW(CL_MEM_COPY_OVERLAP, COPY_BOX(mem, mem, 0, 15));
-    ROW(CL_SUCCESS, COPY_BOX(mem, mem, 0, 16));
-    ROW(CL_MEM_COPY_OVERLAP, COPY_BOX(parts[0], parts[1], 128, 0));
-    ROW(CL_SUCCESS, COPY_BOX(parts[0], parts[1], 0, 0));
+    for (size_t a = 0; a < 256; a += 51)
+        for (size_t b = 0; b < 400; b++)
+            ROW(boxes_meet(a, b) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS,
+                COPY_BOX(mem, mem, a, b));
+    for (size_t b = 0; b <= 256 - 112; b++)
+        ROW(boxes_meet(144, 128 + b) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS,
+            COPY_BOX(parts[0], parts[1], 144, b));
     for (size_t i = 0; i < 2; i++)
         ROW(CL_SUCCESS, CL->clReleaseMemObject(parts[i]));
 }

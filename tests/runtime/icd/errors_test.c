@@ -190,6 +190,20 @@ START_TEST(contexts)
 }
 END_TEST
 
+/* Where VPU_CL is wrong there are a platform and a device, and no context. */
+START_TEST(not_available)
+{
+    setenv("VPU_CL", "--nix", 1);
+    OK(CL->clGetPlatformIDs(1, &platform, NULL));
+    OK(CL->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    MADE(CL_DEVICE_NOT_AVAILABLE, clCreateContext, NULL, 1, &device, NULL,
+         NULL);
+    MADE(CL_DEVICE_NOT_AVAILABLE, clCreateContextFromType, NULL,
+         CL_DEVICE_TYPE_ALL, NULL, NULL);
+    ck_assert_msg(!*wrong, "%s", wrong);
+}
+END_TEST
+
 /* --- memory --------------------------------------------------------------- */
 
 START_TEST(buffers)
@@ -593,6 +607,8 @@ END_TEST
 
 START_TEST(links)
 {
+    static const char *const options[] = {"-nix", "-D A", "-cl-nix",
+                                          "-enable-link-options"};
     cl_program p = source("int f(void);\n"
                           "__kernel void k(__global int *o) { o[0] = f(); }\n"),
                f = source("int f(void) { return 1; }\n"), whole, part,
@@ -619,10 +635,12 @@ START_TEST(links)
              (cl_device_id *)&h, NULL, 2, both, NULL, NULL);
     BAD_MADE(ICD_PROGRAM, CL_INVALID_PROGRAM, clLinkProgram, context, 1,
              &device, NULL, 1, (cl_program *)&h, NULL, NULL);
-    MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device, "-nix",
-         2, both, NULL, NULL);
-    MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device, "-nix",
-         2, both, on_built, NULL);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device,
+             options[i], 2, both, NULL, NULL);
+        MADE(CL_INVALID_LINKER_OPTIONS, clLinkProgram, context, 1, &device,
+             options[i], 2, both, on_built, NULL);
+    }
     HOLDS(!n_told);
     /* program is an executable, part will be source only. */
     MADE(CL_INVALID_OPERATION, clLinkProgram, context, 1, &device, NULL, 2,
@@ -851,7 +869,7 @@ END_TEST
 int main(void)
 {
     Suite *s = suite_create("errors of the OpenCL driver");
-    TCase *t = tcase_create("functions");
+    TCase *t = tcase_create("functions"), *bare = tcase_create("alone");
 
     tcase_add_checked_fixture(t, setup_errors, teardown_errors);
     tcase_add_test(t, platforms);
@@ -872,5 +890,7 @@ int main(void)
     tcase_add_test(t, arguments);
     tcase_add_test(t, kernel_queries);
     suite_add_tcase(s, t);
+    tcase_add_test(bare, not_available);
+    suite_add_tcase(s, bare);
     return run_errors(s);
 }
