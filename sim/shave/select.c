@@ -250,32 +250,6 @@ static sel_value_parts *global_variable(sel *s, LLVMValueRef g)
     return x;
 }
 
-static sel_value_parts *constant_expr(sel *s, LLVMValueRef c)
-{
-    sel_value_parts *x, *from;
-
-    switch (LLVMGetConstOpcode(c)) {
-    case LLVMGetElementPtr:
-        return sel_index(s, c);
-    case LLVMAddrSpaceCast:
-    case LLVMBitCast:
-    case LLVMPtrToInt:
-    case LLVMIntToPtr:
-        return sel_value(s, LLVMGetOperand(c, 0));
-    case LLVMAdd:
-    case LLVMSub:
-        x = sel_new(s, LLVMTypeOf(c));
-        from = sel_value(s, LLVMGetOperand(c, 1));
-        x->parts[0] = sel2(
-            s, sel_scalar(s, LLVMGetOperand(c, 0)), from->parts[0],
-            .op = LLVMGetConstOpcode(c) == LLVMAdd ? ISA_OP_iadd : ISA_OP_isub);
-        return x;
-    default:
-        sel_fail(s, "a constant expression");
-        return sel_new(s, LLVMTypeOf(c));
-    }
-}
-
 static void constant_parts(sel *s, LLVMValueRef c, isa_operand *out)
 {
     LLVMTypeRef t = LLVMTypeOf(c);
@@ -327,7 +301,7 @@ static sel_value_parts *constant(sel *s, LLVMValueRef c)
     if (LLVMIsAGlobalVariable(c))
         return global_variable(s, c);
     if (LLVMIsAConstantExpr(c))
-        return constant_expr(s, c);
+        return sel_constant_expr(s, c);
     x = sel_new(s, LLVMTypeOf(c));
     if (sel_is_vector(LLVMTypeOf(c)))
         vector_constant(s, c, x);
