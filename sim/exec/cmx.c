@@ -4,9 +4,24 @@
 
 enum { CMX_ALIGN = 16 };
 
+static uint64_t up_to(uint64_t n, uint64_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
 static uint64_t up(uint64_t n)
 {
-    return (n + CMX_ALIGN - 1) / CMX_ALIGN * CMX_ALIGN;
+    return up_to(n, CMX_ALIGN);
+}
+
+/* Where local_data of that type may begin from there on. */
+static uint64_t begin(uint64_t at, const sim_arg *g)
+{
+    uint64_t align = CMX_ALIGN;
+
+    while (align < g->element_bytes && align < SIM_LOCAL_ALIGN)
+        align *= 2;
+    return up_to(at, align);
 }
 
 bool cmx_has_phases(const sim_kernel *k)
@@ -52,23 +67,34 @@ static bool is_twice(const sim_kernel *k, uint32_t arg)
            (k->hoisted ? k->args[arg].twice : cmx_has_phases(k));
 }
 
-/* Of local_data that is there twice, or once, each with so many bytes behind
- * it. */
-static uint64_t arg_bytes(const exec_launch *l, bool twice, uint32_t guard)
+/* Of local_data that is there twice, or once. */
+static uint64_t arg_bytes(const exec_launch *l, bool twice)
 {
     const sim_kernel *k = l->kernel;
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice)
-            n += up(l->values[i].as.bytes) + guard;
+            n += up(l->values[i].as.bytes);
     return n;
+}
+
+/* Where it ends, each with a guard behind it, when it lies from there on. */
+static uint64_t args_end(const exec_launch *l, uint64_t at, bool twice,
+                         uint32_t guard)
+{
+    const sim_kernel *k = l->kernel;
+
+    for (uint32_t i = 0; i < k->n_args; i++)
+        if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice)
+            at = begin(at, &k->args[i]) + up(l->values[i].as.bytes) + guard;
+    return at;
 }
 
 static uint64_t twice_bytes(const exec_launch *l)
 {
     const sim_kernel *k = l->kernel;
-    uint64_t n = arg_bytes(l, true, 0);
+    uint64_t n = arg_bytes(l, true);
 
     for (uint32_t i = 0; i < k->n_locals; i++)
         if (k->locals[i].twice)
@@ -78,12 +104,11 @@ static uint64_t twice_bytes(const exec_launch *l)
 
 static void place(const exec_launch *l, cmx_layout *c)
 {
-    uint64_t twice = arg_bytes(l, true, c->guard);
-
     c->once = l->kernel->local_span;
-    c->slot[0] = c->once + arg_bytes(l, false, c->guard);
-    c->slot[1] = c->slot[0] + (c->copies > 1 ? twice : 0);
-    c->stack = c->slot[1] + twice;
+    c->slot[0] = args_end(l, c->once, false, c->guard);
+    c->slot[1] =
+        c->copies > 1 ? args_end(l, c->slot[0], true, c->guard) : c->slot[0];
+    c->stack = up_to(args_end(l, c->slot[1], true, c->guard), SIM_LOCAL_ALIGN);
     c->kept = c->stack + up(c->private_bytes);
     c->span = c->kept + c->kept_bytes;
 }
@@ -96,7 +121,7 @@ static cmx_layout lay_with(const exec_launch *l, sim_variant_kind variant,
     cmx_layout c = {.copies = copies, .guard = k->guard};
 
     add_private(l, variant, &c);
-    c.total = k->local_bytes + arg_bytes(l, false, 0) + arg_bytes(l, true, 0) +
+    c.total = k->local_bytes + arg_bytes(l, false) + arg_bytes(l, true) +
               (copies - 1) * twice_bytes(l) + up(c.private_bytes) +
               c.kept_bytes;
     place(l, &c);
@@ -209,10 +234,10 @@ uint8_t *cmx_args(const exec_launch *l, const cmx_layout *c, int slot,
 
         if (k->args[i].space == SIM_ARG_LOCAL) {
             uint64_t *place = is_twice(k, i) ? &twice : &once;
-            uint32_t address = (uint32_t)*place;
+            uint32_t address = (uint32_t)begin(*place, &k->args[i]);
 
             memcpy(at, &address, 4);
-            *place += up(v->as.bytes) + c->guard;
+            *place = address + up(v->as.bytes) + c->guard;
         } else if (k->args[i].space == SIM_ARG_SCALAR) {
             memcpy(at, v->as.raw, k->args[i].bytes);
         } else {
@@ -240,8 +265,8 @@ static uint32_t guard_args(const exec_launch *l, const cmx_layout *c,
 
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice) {
-            list[n] =
-                behind(k->args[i].name, at, l->values[i].as.bytes, c->guard);
+            list[n] = behind(k->args[i].name, begin(at, &k->args[i]),
+                             l->values[i].as.bytes, c->guard);
             at = list[n].from + list[n].bytes;
             n++;
         }

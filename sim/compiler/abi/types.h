@@ -79,6 +79,9 @@ typedef struct {
  * the widest store there is; and how many arrays of a program may have them. */
 enum { SIM_LOCAL_GUARD = 32, SIM_MAX_GUARDS = 64 };
 
+/* Of the widest type, long16: OpenCL aligns types to their size. */
+enum { SIM_LOCAL_ALIGN = 128 };
+
 /* What a kernel's signature says besides, as in the source. */
 typedef struct {
     const char *name;

@@ -134,6 +134,25 @@ static bool is_twice(const middle_unit *u, LLVMValueRef array)
     return false;
 }
 
+/* As its type wants it; 16 at least, as the device's compiler has it. */
+static uint64_t begin(LLVMValueRef g, uint64_t at)
+{
+    uint64_t align = LLVMGetAlignment(g);
+
+    align = align < 16 ? 16 : align > SIM_LOCAL_ALIGN ? SIM_LOCAL_ALIGN : align;
+    return (at + align - 1) / align * align;
+}
+
+/* Memory for constants begins as far before a page's end as there are bytes,
+ * in steps of 64: where a type is wider, whole ones of the widest keep it in
+ * line. */
+static uint64_t whole(uint64_t bytes, uint32_t widest)
+{
+    return widest <= 64 ? bytes
+                        : (bytes + SIM_LOCAL_ALIGN - 1) / SIM_LOCAL_ALIGN *
+                              SIM_LOCAL_ALIGN;
+}
+
 static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                                 arena *a, sim_kernel *k, shave_layout *layout,
                                 vpu_error *err)
@@ -144,6 +163,7 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
     shave_global *globals = NULL;
     flattener f = {.td = td};
     uint64_t local = 0, constant = 0, placed = 0;
+    uint32_t widest = 0;
 
     k->guard = guard_of(job, m);
     for (LLVMValueRef g = LLVMGetFirstGlobal(m); g; g = LLVMGetNextGlobal(g)) {
@@ -158,12 +178,13 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                           "nor __local",
                           name);
         at = as == AS_LOCAL ? &local : &constant;
-        *at = (*at + 15) & ~UINT64_C(15);
+        *at = as == AS_LOCAL ? (*at + 15) & ~UINT64_C(15) : begin(g, *at);
         if (sizes_check_global(ir_plain_name(g), as == AS_LOCAL, bytes,
                                *at + bytes, err))
             return VPU_ERR_LIMIT;
         *at += bytes;
         if (as == AS_LOCAL) {
+            placed = begin(g, placed);
             *arena_append(a, globals, n, cap) =
                 (shave_global){g, (uint32_t)placed, (uint32_t)bytes};
             *arena_append(a, k->locals, nl, cl) = (sim_local_array){
@@ -173,13 +194,15 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
         } else {
             *arena_append(a, globals, n, cap) = (shave_global){
                 g, (uint32_t)(constant - bytes), (uint32_t)bytes};
+            if (LLVMGetAlignment(g) > widest)
+                widest = LLVMGetAlignment(g);
         }
     }
     k->local_span = (uint32_t)placed;
     k->n_locals = (uint32_t)nl;
     k->local_bytes = (uint32_t)((local + 15) & ~UINT64_C(15));
-    k->const_bytes = (uint32_t)constant;
-    f.out = arena_push(a, constant + 8, 1, 16);
+    k->const_bytes = (uint32_t)whole(constant, widest);
+    f.out = arena_push(a, k->const_bytes + 8, 1, 16);
     for (size_t i = 0; i < n; i++)
         if (LLVMGetPointerAddressSpace(LLVMTypeOf(globals[i].global)) ==
                 AS_CONSTANT &&
