@@ -1,8 +1,10 @@
 /* Kernels by name: compile, load, and the disk cache in between. */
 #include "sim/compiler/kernel.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/oom.h"
 #include "base/file.h"
@@ -26,12 +28,21 @@ typedef struct {
     const log_sink *log;
 } cache_slot;
 
-/* Another build of the program compiles differently under the same version. */
+static const char library_mark; /* lies where this code does */
+
+/* Another build compiles differently under the same version: of the library
+ * where this is in one, whatever program has loaded it, else of the program. */
 static void add_build(str *s)
 {
     struct stat sb;
+    Dl_info at;
+    const char *path = "/proc/self/exe";
 
-    if (!stat("/proc/self/exe", &sb))
+    /* A program found by PATH has no path there. */
+    if (dladdr(&library_mark, &at) && at.dli_fname &&
+        strchr(at.dli_fname, '/') && !access(at.dli_fname, R_OK))
+        path = at.dli_fname;
+    if (!stat(path, &sb))
         str_printf(s, "%lld %lld %ld\n", (long long)sb.st_size,
                    (long long)sb.st_mtim.tv_sec, sb.st_mtim.tv_nsec);
 }
