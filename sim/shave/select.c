@@ -223,8 +223,8 @@ static void vector_constant(sel *s, LLVMValueRef c, sel_value_parts *x)
         bool same = true;
 
         if (has_address(c, k * per, n)) {
-            x->parts[k] = vector_of_addresses(s, c, k * per, n,
-                                              sel_uint(8 * bytes));
+            x->parts[k] =
+                vector_of_addresses(s, c, k * per, n, sel_uint(8 * bytes));
             continue;
         }
         for (uint32_t l = 0; l < per && k * per + l < t.lanes; l++) {
