@@ -43,6 +43,13 @@ static bool is_idle(const char *word)
            !strcmp(word, "-cl-kernel-arg-info");
 }
 
+/* Of a language that is a part of 1.2's: the compiler takes 1.2, and says to
+ * programs what they asked for. */
+static bool is_old_version(const char *word)
+{
+    return !strcmp(word, "-cl-std=CL1.0") || !strcmp(word, "-cl-std=CL1.1");
+}
+
 /* Words for the compiler from a program's options; *n of them, in a. */
 static cl_int read_options(const char *text, arena *a, const char ***out,
                            uint32_t *n)
@@ -64,6 +71,10 @@ static cl_int read_options(const char *text, arena *a, const char ***out,
             word = arena_printf(a, "%s%s", word, value);
         } else if (!joined && !is_known(word)) {
             return CL_INVALID_BUILD_OPTIONS;
+        }
+        if (is_old_version(word)) {
+            *arena_append(a, list, count, cap) = "-U__OPENCL_C_VERSION__";
+            word = arena_printf(a, "-D__OPENCL_C_VERSION__=1%c0", word[12]);
         }
         if (!is_idle(word))
             *arena_append(a, list, count, cap) = word;

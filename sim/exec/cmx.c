@@ -12,15 +12,14 @@ static uint64_t up(uint64_t n)
     return up_to(n, SIM_ALIGN);
 }
 
-/* Where an array of so many bytes lies that begins there at the earliest: no
- * element of it needs more than divides its size. */
-static uint64_t place_of(uint64_t at, uint64_t bytes)
+/* Where local_data of that type may begin from there on. */
+static uint64_t place_of(uint64_t at, const sim_arg *x)
 {
-    uint64_t align = bytes & -bytes;
+    uint64_t align = SIM_ALIGN;
 
-    return up_to(at, align > SIM_MOST_ALIGN ? SIM_MOST_ALIGN
-                     : align < SIM_ALIGN    ? SIM_ALIGN
-                                            : align);
+    while (align < x->element_bytes && align < SIM_MOST_ALIGN)
+        align *= 2;
+    return up_to(at, align);
 }
 
 bool cmx_has_phases(const sim_kernel *k)
@@ -85,11 +84,8 @@ static uint64_t args_end(const exec_launch *l, bool twice, uint64_t at,
     const sim_kernel *k = l->kernel;
 
     for (uint32_t i = 0; i < k->n_args; i++)
-        if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice) {
-            uint64_t bytes = l->values[i].as.bytes;
-
-            at = place_of(at, bytes) + up(bytes) + guard;
-        }
+        if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice)
+            at = place_of(at, &k->args[i]) + up(l->values[i].as.bytes) + guard;
     return at;
 }
 
@@ -241,7 +237,7 @@ uint8_t *cmx_args(const exec_launch *l, const cmx_layout *c, int slot,
 
         if (k->args[i].space == SIM_ARG_LOCAL) {
             uint64_t *place = is_twice(k, i) ? &twice : &once;
-            uint32_t address = (uint32_t)place_of(*place, v->as.bytes);
+            uint32_t address = (uint32_t)place_of(*place, &k->args[i]);
 
             memcpy(at, &address, 4);
             *place = address + up(v->as.bytes) + c->guard;
@@ -272,9 +268,8 @@ static uint32_t guard_args(const exec_launch *l, const cmx_layout *c,
 
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL && is_twice(k, i) == twice) {
-            list[n] =
-                behind(k->args[i].name, place_of(at, l->values[i].as.bytes),
-                       l->values[i].as.bytes, c->guard);
+            list[n] = behind(k->args[i].name, place_of(at, &k->args[i]),
+                             l->values[i].as.bytes, c->guard);
             at = list[n].from + list[n].bytes;
             n++;
         }

@@ -2,9 +2,10 @@
  *
  * The device packs arrays; here SIM_LOCAL_GUARD bytes lie behind each (of code
  * that is not for checking), which a kernel has no business with: whoever
- * writes there has gone over an array's end. They count nowhere: neither in
- * what a group is said to need nor against the device's limit, and no cycle
- * depends on an address in CMX. */
+ * writes there has gone over an array's end. They count nowhere, nor does what
+ * lies between arrays because of their types' alignment: neither in what a
+ * group is said to need nor against the device's limit, and no cycle depends on
+ * an address in CMX. */
 #ifndef VPU_SIM_EXEC_CMX_H
 #define VPU_SIM_EXEC_CMX_H
 

@@ -133,20 +133,62 @@ static bool unchanged(const deps *d, isa_operand x, uint32_t a)
     return def <= a; /* last write before a; a itself may write it */
 }
 
-static void accesses(deps *d, uint32_t i, const uint32_t *mem, uint32_t n_mem)
+/* Accesses of a block in their order. before: for each, those that must be done
+ * first, a bit each, of rows of so many words; NULL where there are too many.
+ */
+typedef struct {
+    uint32_t *op, n;
+    uint64_t *before;
+    size_t words;
+} access_list;
+
+/* Rows for more accesses than these would take more memory than edges do. */
+enum { MOST_ROWS = 1 << 15 };
+
+static void list_accesses(const vp_block *b, arena *a, access_list *l)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_ops; i++)
+        n += is_access(&b->ops[i]);
+    *l = (access_list){.op = arena_array(a, uint32_t, n + 1),
+                       .words = n / 64 + 1};
+    if (n <= MOST_ROWS)
+        l->before = arena_array(a, uint64_t, n * l->words + 1);
+}
+
+static bool is_before(const access_list *l, const uint64_t *row, uint32_t k)
+{
+    return l->before && row[k / 64] >> k % 64 & 1;
+}
+
+static void put_before(access_list *l, uint64_t *row, uint32_t k)
+{
+    if (!l->before)
+        return;
+    for (size_t w = 0; w <= k / 64; w++)
+        row[w] |= l->before[k * l->words + w];
+    row[k / 64] |= UINT64_C(1) << k % 64;
+}
+
+/* The latest first: what it waits for is done before, too, and needs no edge of
+ * its own, which would be no longer than the way through. */
+static void accesses(deps *d, uint32_t i, access_list *l)
 {
     const vp_op *o = &d->b->ops[i];
+    uint64_t *row = l->before ? l->before + l->n * l->words : NULL;
 
-    for (uint32_t k = 0; k < n_mem; k++) {
-        const vp_op *m = &d->b->ops[mem[k]];
-        bool same;
+    for (uint32_t k = l->n; k-- > 0;) {
+        const vp_op *m = &d->b->ops[l->op[k]];
 
-        if (!is_store(m) && !is_store(o))
+        if ((!is_store(m) && !is_store(o)) || is_before(l, row, k))
             continue;
-        same = unchanged(d, address_of(&o->in), mem[k]);
-        if (deps_may_alias(m, o, same))
-            add(d, mem[k], i, is_store(m) || is_store(o) ? 1 : 0);
+        if (!deps_may_alias(m, o, unchanged(d, address_of(&o->in), l->op[k])))
+            continue;
+        add(d, l->op[k], i, 1);
+        put_before(l, row, k);
     }
+    l->op[l->n++] = i;
 }
 
 static bool is_serial(const isa_instr *in)
@@ -178,17 +220,16 @@ static void serial(deps *d, uint32_t i)
 void deps_of_block(const vp_block *b, arena *a, deps_list *out)
 {
     deps d = {.b = b, .a = a, .out = out};
-    uint32_t *mem = arena_array(a, uint32_t, b->n_ops + 1), n_mem = 0;
+    access_list mem;
 
+    list_accesses(b, a, &mem);
     ir_map_init(&d.last, a);
     ir_map_init(&d.reader, a);
     d.next_read = arena_array(a, uint32_t, b->n_ops *ISA_MAX_SRC + 1);
     for (uint32_t i = 0; i < b->n_ops; i++) {
         reads(&d, i);
-        if (is_access(&b->ops[i])) {
-            accesses(&d, i, mem, n_mem);
-            mem[n_mem++] = i;
-        }
+        if (is_access(&b->ops[i]))
+            accesses(&d, i, &mem);
         writes(&d, i);
         serial(&d, i);
     }

@@ -269,6 +269,11 @@ static bool try_interval(state *s)
     return l->stages <= MOD_MAX_STAGES;
 }
 
+bool modulo_may_fit(const modulo_loop *l)
+{
+    return resource_bound(l) < MAX_INTERVAL;
+}
+
 bool modulo_schedule(modulo_loop *l, uint32_t limit, arena *a)
 {
     state s = {.l = l};

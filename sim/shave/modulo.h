@@ -26,6 +26,9 @@ typedef struct {
     uint32_t interval, stages;
 } modulo_loop;
 
+/* False: its operations need more cycles than any interval has, whatever their
+ * edges are. */
+bool modulo_may_fit(const modulo_loop *l);
 /* Tries intervals below `limit`; false when none works. Iterative modulo
  * scheduling (Rau): highest first, what is in the way is put back. Memory comes
  * from a. */

@@ -617,12 +617,13 @@ static bool pipeline_one(vprog *p, uint32_t b, arena *a, pipeline_loop *out)
     x.exit = loop->succs[1];
     liveness_compute(p, a, &live);
     take_body(&x, loop, live.in[x.exit]);
-    if (!note_defs(&x))
+    x.mod.ops = x.body;
+    x.mod.n_ops = x.n;
+    /* Before there are edges, which are many where a body is long. */
+    if (!modulo_may_fit(&x.mod) || !note_defs(&x))
         return false;
     register_edges(&x);
     memory_edges(&x);
-    x.mod.ops = x.body;
-    x.mod.n_ops = x.n;
     plain = plain_cycles(p, loop, &live, b, a);
     if (!modulo_schedule(&x.mod, plain, a))
         return false;

@@ -47,12 +47,21 @@ typedef struct {
     bool *issued;
 } sched;
 
-static int by_from(const void *a, const void *b)
+/* By from; those of one operation stay in the order they come in, which is that
+ * of to. Not by qsort: long blocks have millions. */
+static void sort_edges(sched *s, const deps_list *list, arena *a)
 {
-    const deps_edge *x = a, *y = b;
+    uint32_t *at = arena_array(a, uint32_t, s->n + 1), sum = 0;
 
-    return x->from != y->from ? (x->from < y->from ? -1 : 1)
-                              : (x->to > y->to) - (x->to < y->to);
+    s->n_deps = (uint32_t)list->n;
+    s->deps = arena_array(a, deps_edge, s->n_deps + 1);
+    s->first_out = arena_array(a, uint32_t, s->n + 1);
+    for (uint32_t e = 0; e < s->n_deps; e++)
+        s->first_out[list->list[e].from + 1]++;
+    for (uint32_t i = 0; i <= s->n; i++)
+        at[i] = s->first_out[i] = sum += s->first_out[i];
+    for (uint32_t e = 0; e < s->n_deps; e++)
+        s->deps[at[list->list[e].from]++] = list->list[e];
 }
 
 static uint32_t own_latency(const isa_instr *in)
@@ -63,27 +72,17 @@ static uint32_t own_latency(const isa_instr *in)
 static void prepare(sched *s, arena *a)
 {
     deps_list list = {0};
-    uint32_t e = 0;
 
     deps_of_block(s->b, a, &list);
-    s->deps = list.list;
-    s->n_deps = (uint32_t)list.n;
-    if (s->n_deps)
-        qsort(s->deps, s->n_deps, sizeof *s->deps, by_from);
-    s->first_out = arena_array(a, uint32_t, s->n + 1);
+    sort_edges(s, &list, a);
     s->height = arena_array(a, uint32_t, s->n);
     s->earliest = arena_array(a, uint32_t, s->n);
     s->waiting = arena_array(a, uint32_t, s->n);
-    for (uint32_t i = 0; i <= s->n; i++) {
-        while (e < s->n_deps && s->deps[e].from < i)
-            e++;
-        s->first_out[i] = e;
-    }
-    for (e = 0; e < s->n_deps; e++)
+    for (uint32_t e = 0; e < s->n_deps; e++)
         s->waiting[s->deps[e].to]++;
     for (uint32_t i = s->n; i-- > 0;) {
         s->height[i] = own_latency(&s->b->ops[i].in);
-        for (e = s->first_out[i]; e < s->first_out[i + 1]; e++) {
+        for (uint32_t e = s->first_out[i]; e < s->first_out[i + 1]; e++) {
             uint32_t h = (uint32_t)s->deps[e].lat + s->height[s->deps[e].to];
 
             if (h > s->height[i])

@@ -186,6 +186,27 @@ static LLVMValueRef element(LLVMValueRef c, unsigned k)
     return e ? e : LLVMGetUndef(LLVMGetElementType(LLVMTypeOf(c)));
 }
 
+/* Is any of n elements from the first on an address, or computed of one? */
+static bool has_address(LLVMValueRef c, uint32_t first, uint32_t n)
+{
+    bool found = false;
+
+    for (uint32_t l = first; l < first + n; l++)
+        found |= LLVMIsAConstantExpr(element(c, l)) ||
+                 LLVMIsAGlobalVariable(element(c, l));
+    return found;
+}
+
+static isa_operand vector_of_addresses(sel *s, LLVMValueRef c, uint32_t first,
+                                       uint32_t n, isa_type type)
+{
+    isa_operand lanes[ISA_VECTOR_BYTES];
+
+    for (uint32_t l = 0; l < n; l++)
+        lanes[l] = sel_scalar(s, element(c, first + l));
+    return sel_from_lanes(s, type, lanes, n);
+}
+
 /* A vector constant, made once in the head of the function. */
 static void vector_constant(sel *s, LLVMValueRef c, sel_value_parts *x)
 {
@@ -197,9 +218,15 @@ static void vector_constant(sel *s, LLVMValueRef c, sel_value_parts *x)
     if (t.bits == 1)
         x->mask = 16;
     for (uint32_t k = 0; k < x->n_parts; k++) {
+        uint32_t n = t.lanes - k * per < per ? t.lanes - k * per : per;
         uint8_t v[ISA_VECTOR_BYTES] = {0};
         bool same = true;
 
+        if (has_address(c, k * per, n)) {
+            x->parts[k] =
+                vector_of_addresses(s, c, k * per, n, sel_uint(8 * bytes));
+            continue;
+        }
         for (uint32_t l = 0; l < per && k * per + l < t.lanes; l++) {
             uint32_t bits = scalar_bits(s, element(c, k * per + l));
 
@@ -248,32 +275,6 @@ static sel_value_parts *global_variable(sel *s, LLVMValueRef g)
         }
     sel_fail(s, "a program-scope variable outside local and constant memory");
     return x;
-}
-
-static sel_value_parts *constant_expr(sel *s, LLVMValueRef c)
-{
-    sel_value_parts *x, *from;
-
-    switch (LLVMGetConstOpcode(c)) {
-    case LLVMGetElementPtr:
-        return sel_index(s, c);
-    case LLVMAddrSpaceCast:
-    case LLVMBitCast:
-    case LLVMPtrToInt:
-    case LLVMIntToPtr:
-        return sel_value(s, LLVMGetOperand(c, 0));
-    case LLVMAdd:
-    case LLVMSub:
-        x = sel_new(s, LLVMTypeOf(c));
-        from = sel_value(s, LLVMGetOperand(c, 1));
-        x->parts[0] = sel2(
-            s, sel_scalar(s, LLVMGetOperand(c, 0)), from->parts[0],
-            .op = LLVMGetConstOpcode(c) == LLVMAdd ? ISA_OP_iadd : ISA_OP_isub);
-        return x;
-    default:
-        sel_fail(s, "a constant expression");
-        return sel_new(s, LLVMTypeOf(c));
-    }
 }
 
 static void constant_parts(sel *s, LLVMValueRef c, isa_operand *out)
@@ -327,7 +328,7 @@ static sel_value_parts *constant(sel *s, LLVMValueRef c)
     if (LLVMIsAGlobalVariable(c))
         return global_variable(s, c);
     if (LLVMIsAConstantExpr(c))
-        return constant_expr(s, c);
+        return sel_constant_expr(s, c);
     x = sel_new(s, LLVMTypeOf(c));
     if (sel_is_vector(LLVMTypeOf(c)))
         vector_constant(s, c, x);

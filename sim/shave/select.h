@@ -129,6 +129,8 @@ sel_value_parts *sel_index(sel *s, LLVMValueRef gep);
 /* Calls, intrinsics, 64-bit arithmetic (select_call.c, select_wide.c). */
 void sel_call_inst(sel *s, LLVMValueRef i);
 bool sel_wide_inst(sel *s, LLVMValueRef i);
+/* An address that the compiler knows, and what is computed of it. */
+sel_value_parts *sel_constant_expr(sel *s, LLVMValueRef c);
 
 /* One element-wise operation on registers of the given class. */
 isa_operand sel_minmax(sel *s, bool vector, bool max, isa_type t, isa_operand a,

@@ -350,3 +350,40 @@ bool sel_wide_inst(sel *s, LLVMValueRef i)
     sel_set(s, i, x);
     return true;
 }
+
+/* --- constant expressions ------------------------------------------------- */
+
+/* The words of a constant of any width. */
+static pair constant_pair(sel *s, LLVMValueRef c)
+{
+    const sel_value_parts *x = sel_value(s, c);
+
+    return (pair){sel_scalar(s, c), x->n_parts > 1 ? x->parts[1] : vp_imm(0)};
+}
+
+sel_value_parts *sel_constant_expr(sel *s, LLVMValueRef c)
+{
+    LLVMOpcode op = LLVMGetConstOpcode(c);
+    LLVMValueRef first = LLVMGetOperand(c, 0);
+    LLVMTypeRef t = LLVMTypeOf(c);
+    sel_value_parts *x;
+    pair r;
+
+    if (op == LLVMGetElementPtr)
+        return sel_index(s, c);
+    if (op == LLVMAddrSpaceCast || op == LLVMBitCast || op == LLVMIntToPtr ||
+        (op == LLVMPtrToInt && sel_type(t).bits == 32))
+        return sel_value(s, first);
+    r = constant_pair(s, first);
+    if (op == LLVMAdd || op == LLVMSub || op == LLVMMul || op == LLVMXor)
+        r = binary(s, op, r, constant_pair(s, LLVMGetOperand(c, 1)));
+    else if (op != LLVMPtrToInt && op != LLVMTrunc)
+        sel_fail(s, "a constant expression");
+    x = sel_new(s, t);
+    x->parts[0] = r.lo;
+    if (is_wide(t))
+        x->parts[1] = r.hi;
+    else
+        x->parts[0] = sel_extend(s, r.lo, sel_type(t).bits, false);
+    return x;
+}

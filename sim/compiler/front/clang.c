@@ -24,9 +24,13 @@ static const struct {
     const char *text;
     bool prefix;
 } allowed[] = {
-    {"-D", true},  {"-U", true},
-    {"-I", true},  {"-cl-", true},
-    {"-w", false}, {"-fno-discard-value-names", false}, /* ours, for names */
+    {"-D", true},
+    {"-U", true},
+    {"-I", true},
+    {"-cl-", true},
+    {"-w", false},
+    {"-Werror", false},
+    {"-fno-discard-value-names", false}, /* ours, for names */
 };
 
 static bool is_allowed(const char *option)
@@ -50,7 +54,7 @@ vpu_status fe_check_options(const char *const *options, uint32_t n,
             return err_set(
                 err, VPU_ERR_INVALID,
                 "'%s' is no option for kernels: expected -DNAME, "
-                "-DNAME=VALUE, -UNAME, -IFOLDER (-I./@x for @x), -w or "
+                "-DNAME=VALUE, -UNAME, -IFOLDER (-I./@x for @x), -w, -Werror or "
                 "-cl-…",
                 options[i]);
     return VPU_OK;

@@ -596,13 +596,17 @@ static uint32_t entries_from(LLVMTargetDataRef td, LLVMValueRef i)
     return n;
 }
 
-/* Room in the log for the accesses from i on, or for as many as it holds. */
+/* A look at the log for so many accesses. It begins a block of the host's code,
+ * too: LLVM takes time by the square of what a block holds. */
+enum { AT_ONCE = 256 };
+
+/* Room in the log for the accesses from i on, or for the next of very many. */
 static void make_room(host *h, LLVMValueRef i)
 {
     uint32_t n = entries_from(h->td, i);
     LLVMBasicBlockRef on;
 
-    h->room = n < SIM_LOG_ENTRIES ? n : SIM_LOG_ENTRIES;
+    h->room = n < AT_ONCE ? n : AT_ONCE;
     if (!n)
         return;
     on = host_unlikely(

@@ -169,6 +169,27 @@ static LLVMValueRef defined(host *h, LLVMValueRef v)
                                           LLVMIsPackedStruct(t));
 }
 
+static bool has_address(LLVMValueRef v)
+{
+    bool found = false;
+
+    for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(v); k++)
+        found |= LLVMIsAConstantExpr(LLVMGetOperand(v, k)) ||
+                 LLVMIsAGlobalVariable(LLVMGetOperand(v, k));
+    return found;
+}
+
+static LLVMValueRef vector_of_addresses(host *h, LLVMValueRef v)
+{
+    LLVMValueRef x = LLVMGetUndef(host_type(h, LLVMTypeOf(v)));
+
+    for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(v); k++)
+        x = LLVMBuildInsertElement(h->builder, x,
+                                   host_value(h, LLVMGetOperand(v, k)),
+                                   LLVMConstInt(h->i32, k, false), "");
+    return x;
+}
+
 /* The host value of a device value, at the builder's position. */
 LLVMValueRef host_value(host *h, LLVMValueRef v)
 {
@@ -183,6 +204,8 @@ LLVMValueRef host_value(host *h, LLVMValueRef v)
         return constant_expr(h, v);
     if (LLVMIsAConstantPointerNull(v))
         return k32(h, 0);
+    if (LLVMIsAConstantVector(v) && has_address(v))
+        return vector_of_addresses(h, v);
     v = defined(h, v);
     if (host_type(h, LLVMTypeOf(v)) != LLVMTypeOf(v) ||
         LLVMTypeOf(v) != host_type(h, t))

@@ -160,7 +160,11 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
                           "nor __local",
                           name);
         at = as == AS_LOCAL ? &local : &constant;
-        *at = (*at + align - 1) & ~(align - 1);
+        /* What lies between local arrays counts nowhere (cmx.h). */
+        if (as == AS_LOCAL)
+            *at = (*at + 15) & ~UINT64_C(15);
+        else
+            *at = (*at + align - 1) & ~(align - 1);
         if (sizes_check_global(ir_plain_name(g), as == AS_LOCAL, bytes,
                                *at + bytes, err))
             return VPU_ERR_LIMIT;

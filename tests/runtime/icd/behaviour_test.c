@@ -242,6 +242,38 @@ START_TEST(broken_binaries)
 }
 END_TEST
 
+/* --- options -------------------------------------------------------------- */
+
+/* A version that is asked for is the one that the text sees; warnings are
+ * errors where they shall be, and only there. */
+START_TEST(options_say_what_they_do)
+{
+    static const char versions[] =
+        "kernel void k(global int *o) { *o = __OPENCL_C_VERSION__; }";
+    static const char warns[] =
+        "#warning beware\nkernel void k(global int *o) { *o = 9; }";
+    static const struct {
+        const char *options;
+        cl_int version;
+    } rows[] = {{"", 120},
+                {"-cl-std=CL1.2 -Werror", 120},
+                {"-cl-std=CL1.1", 110},
+                {"-w -cl-std=CL1.0 -cl-mad-enable", 100}};
+    cl_program p;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        p = built(versions, rows[i].options);
+        ck_assert_int_eq(result_of(p, "k"), rows[i].version);
+        OK(CL->clReleaseProgram(p));
+    }
+    p = built(warns, "-cl-no-signed-zeros");
+    ck_assert_int_eq(result_of(p, "k"), 9);
+    FAILS(CL->clBuildProgram(p, 1, &device, "-Werror", NULL, NULL),
+          CL_BUILD_PROGRAM_FAILURE);
+    OK(CL->clReleaseProgram(p));
+}
+END_TEST
+
 /* --- kernels -------------------------------------------------------------- */
 
 /* Of arguments of linked programs, too, if their parts were compiled so. */
@@ -263,6 +295,98 @@ START_TEST(arguments_of_linked_kernels)
     OK(CL->clReleaseKernel(k));
     OK(CL->clReleaseProgram(whole));
     OK(CL->clReleaseProgram(part));
+}
+END_TEST
+
+/* What kernels see of addresses: each of its type's size in line, wherever it
+ * lies, and the same as a number of 64 bits. */
+#define NUMBERED(T)                                                           \
+    "typedef struct { " T " v; char more; } mixed;\n"                         \
+    "constant char before = 1; constant " T " known[2] = {1, 2};\n"           \
+    "constant mixed pair = {3, 4};\n"                                         \
+    "kernel void k(global ulong *o, local char *a, local " T " *b,\n"         \
+    "              local short *c, local mixed *d) {\n"                       \
+    "    local char e[5]; local " T " f[3]; local mixed g;\n"                 \
+    "    private char h[3]; private " T " i[2];\n"                            \
+    "    e[0] = a[0] = c[0] = 1; g.v = b[0] = f[1] = 2; d->more = 3;\n"       \
+    "    h[o[7] & 1] = 1; i[o[7] & 1] = 4;\n"                                 \
+    "    o[0] = sizeof(" T ");\n"                                             \
+    "    o[1] = (ulong)b; o[2] = (ulong)&f[2]; o[3] = (ulong)&g;\n"           \
+    "    o[4] = (ulong)known; o[5] = (ulong)&pair + (ulong)&before * 0;\n"    \
+    "    o[6] = (ulong)&i[h[0] & 1]; o[8] = (ulong)&known[1] - (ulong)known;" \
+    "    o[9] = (uint)known == (ulong)known; o[10] = (uchar)(ulong)&f[1];\n"  \
+    "}\n"
+
+START_TEST(types_lie_in_line)
+{
+    static const char *const texts[] = {NUMBERED("long16"),  NUMBERED("int16"),
+                                        NUMBERED("short8"),  NUMBERED("float8"),
+                                        NUMBERED("uchar16"), NUMBERED("int3")};
+    static const size_t one = 1;
+
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        cl_program p = built(texts[t], "");
+        cl_kernel k = CL->clCreateKernel(p, "k", &rc);
+        cl_ulong got[11] = {0};
+        cl_mem m;
+
+        OK(rc);
+        m = CL->clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof got, got,
+                               &rc);
+        OK(rc);
+        OK(CL->clSetKernelArg(k, 0, sizeof m, &m));
+        OK(CL->clSetKernelArg(k, 1, 24, NULL));
+        OK(CL->clSetKernelArg(k, 2, 384, NULL));
+        OK(CL->clSetKernelArg(k, 3, 40, NULL));
+        OK(CL->clSetKernelArg(k, 4, 512, NULL));
+        OK(CL->clEnqueueNDRangeKernel(queue, k, 1, NULL, &one, NULL, 0, NULL,
+                                      NULL));
+        OK(CL->clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof got, got, 0,
+                                   NULL, NULL));
+        ck_assert_uint_gt(got[0], 0);
+        for (int i = 1; i < 7; i++)
+            ck_assert_msg(got[i] && got[i] % got[0] == 0, "%zu, %d: %llx", t, i,
+                          (unsigned long long)got[i]);
+        ck_assert_uint_eq(got[8], got[0]);
+        ck_assert_uint_eq(got[9], 1);
+        ck_assert_uint_eq(got[10], (got[2] - got[0]) & 0xff);
+        OK(CL->clReleaseMemObject(m));
+        OK(CL->clReleaseKernel(k));
+        OK(CL->clReleaseProgram(p));
+    }
+}
+END_TEST
+
+/* All of the local memory in one argument, whatever its type. */
+START_TEST(local_memory_to_the_last_byte)
+{
+    static const size_t one = 1;
+    cl_program p = built("kernel void k(global uint *o, local long16 *a) {\n"
+                         "    volatile local uint *last = (local uint *)a;\n"
+                         "    last[25599] = 5; o[0] = last[25599];\n"
+                         "}\n",
+                         "");
+    cl_kernel k = CL->clCreateKernel(p, "k", &rc);
+    cl_ulong bytes;
+    cl_uint got = 0;
+    cl_mem m;
+
+    OK(rc);
+    OK(CL->clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof bytes,
+                           &bytes, NULL));
+    ck_assert_uint_eq(bytes, 800 * 128);
+    m = CL->clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof got, NULL, &rc);
+    OK(rc);
+    OK(CL->clSetKernelArg(k, 0, sizeof m, &m));
+    OK(CL->clSetKernelArg(k, 1, (size_t)bytes, NULL));
+    OK(CL->clEnqueueNDRangeKernel(queue, k, 1, NULL, &one, NULL, 0, NULL,
+                                  NULL));
+    OK(CL->clEnqueueReadBuffer(queue, m, CL_TRUE, 0, sizeof got, &got, 0, NULL,
+                               NULL));
+    ck_assert_uint_eq(got, 5);
+    OK(CL->clReleaseMemObject(m));
+    OK(CL->clReleaseKernel(k));
+    OK(CL->clReleaseProgram(p));
 }
 END_TEST
 
@@ -339,6 +463,9 @@ static Suite *behaviour_suite(void)
     tcase_add_test(t, binary_keeps_its_options);
     tcase_add_test(t, built_again_without_options);
     tcase_add_test(t, broken_binaries);
+    tcase_add_test(t, options_say_what_they_do);
+    tcase_add_test(t, types_lie_in_line);
+    tcase_add_test(t, local_memory_to_the_last_byte);
     tcase_add_test(t, arguments_of_linked_kernels);
     tcase_add_test(t, long_straight_kernel);
     tcase_add_test(t, queued_until_events_are_there);
