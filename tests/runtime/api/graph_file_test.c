@@ -594,10 +594,10 @@ START_TEST(other_versions)
 
     save_small();
     bytes = program_file(mem, dir, "graph.vpugraph", &n);
-    bytes[8] = 3;
+    bytes[8] = 4;
     ck_assert(!file_write(path, bytes, n, NULL));
     api_fails(vpu_graph_load(&none, sim, path, &api_err), VPU_ERR_UNSUPPORTED,
-              "a graph of version 3, this program reads versions 1 to 2");
+              "a graph of version 4, this program reads versions 1 to 3");
     ck_assert(!file_write(path, "hello, world", 12, NULL));
     api_fails(vpu_graph_load(&none, sim, path, &api_err), VPU_ERR_PARSE,
               "not a graph: expected 89 'VPUGRF' 0a");
@@ -610,6 +610,11 @@ static const struct {
 } hostile[] = {
     {"{\n", "[{\n", "not JSON"},
     {"\"batch\": 1", "\"batch\": 0", "batch: expected a whole number"},
+    {"\"linked\": []", "\"linked\": 7", "source.linked"},
+    {"\"linked\": []", "\"linked\": [{}]", "source.linked[0].name"},
+    {"\"linked\": []",
+     "\"linked\": [{\"name\": \"b.cl\", \"options\": [], \"section\": 99}]",
+     "a section of the file"},
     {"\"role\": \"input\"", "\"role\": \"none\"", "buffers[0].role"},
     {"\"role\": \"input\"", "\"role\": \"const\"", "buffers[0].section"},
     {"\"section\": 1,", "\"section\": 9,", "a section of the file"},
