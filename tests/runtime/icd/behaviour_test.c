@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "runtime/icd/icd.h"
+#include "sim/compiler/kernel.h"
+#include "sim/exec/exec.h"
 
 #define CL (&icd_dispatch)
 #define OK(call) ck_assert_int_eq(call, CL_SUCCESS)
@@ -409,6 +411,77 @@ START_TEST(long_straight_kernel)
 }
 END_TEST
 
+/* Very many wide values in one block take no memory by the square of them. */
+START_TEST(many_wide_values)
+{
+#ifdef __SANITIZE_ADDRESS__ /* takes memory of its own */
+    const child_limits limits = {.seconds = 60};
+#else
+    const child_limits limits = {.seconds = 60, .bytes = 500 << 20};
+#endif
+    const kernel_compile_config cfg = {
+        .user = {.no_cache = true, .limits = &limits}, .hooks = &exec_hooks};
+    arena *a = arena_create(0);
+    str text = {.arena = a};
+    sim_kernel *k = NULL;
+    vpu_error err;
+
+    str_puts(&text, "kernel void k(global ulong *s, global ulong16 *r) {\n");
+    for (int i = 0; i < 60; i++)
+        str_printf(&text,
+                   "r[%d] = (ulong16)(s[%d], s[%d], vload2(%d, s), "
+                   "vload4(0, s + %d), vload8(0, s + %d));\n",
+                   i, i % 5, i % 7, i % 6, i % 11, i % 8);
+    str_puts(&text, "}\n");
+    ck_assert_msg(
+        !kernel_compile(&(const kernel_source){.path = "k.cl",
+                                               .entry = "k",
+                                               .text = str_text(&text)},
+                        &cfg, a, &k, &err),
+        "%s", err.msg);
+    kernel_release(k);
+    arena_destroy(a);
+}
+END_TEST
+
+/* The same address for all items, which take it several at once. */
+START_TEST(addresses_of_vectorized_items)
+{
+    enum { N = 64 };
+    static const size_t n = N;
+    cl_program p = built("constant int2 pair[4] = {1, 2, 3, 4};\n"
+                         "kernel void k(global uint *o, global uint *q) {\n"
+                         "    local float8 mine;\n"
+                         "    o[get_global_id(0)] = (uint)&mine;\n"
+                         "    q[get_global_id(0)] = (uint)&pair[2] - 3;\n"
+                         "}\n",
+                         "");
+    cl_kernel k = CL->clCreateKernel(p, "k", &rc);
+    cl_uint got[2][N];
+    cl_mem m[2];
+
+    OK(rc);
+    for (cl_uint i = 0; i < 2; i++) {
+        m[i] = CL->clCreateBuffer(context, 0, sizeof got[i], NULL, &rc);
+        OK(rc);
+        OK(CL->clSetKernelArg(k, i, sizeof m[i], &m[i]));
+    }
+    OK(CL->clEnqueueNDRangeKernel(queue, k, 1, NULL, &n, &n, 0, NULL, NULL));
+    for (int i = 0; i < 2; i++) {
+        OK(CL->clEnqueueReadBuffer(queue, m[i], CL_TRUE, 0, sizeof got[i],
+                                   got[i], 0, NULL, NULL));
+        OK(CL->clReleaseMemObject(m[i]));
+    }
+    ck_assert_uint_eq(got[0][0] % 32, 0);
+    ck_assert_uint_eq((got[1][0] + 3) % 8, 0);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < N; j++)
+            ck_assert_uint_eq(got[i][j], got[i][0]);
+    OK(CL->clReleaseKernel(k));
+    OK(CL->clReleaseProgram(p));
+}
+END_TEST
+
 /* --- events --------------------------------------------------------------- */
 
 static cl_int status_of(cl_event e)
@@ -468,6 +541,8 @@ static Suite *behaviour_suite(void)
     tcase_add_test(t, local_memory_to_the_last_byte);
     tcase_add_test(t, arguments_of_linked_kernels);
     tcase_add_test(t, long_straight_kernel);
+    tcase_add_test(t, many_wide_values);
+    tcase_add_test(t, addresses_of_vectorized_items);
     tcase_add_test(t, queued_until_events_are_there);
     suite_add_tcase(s, t);
     return s;
