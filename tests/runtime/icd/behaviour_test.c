@@ -1,50 +1,12 @@
 /* What programs see of the OpenCL driver beside values: binaries of all kinds
  * of programs, states of events, large kernels. Through the table, as a loader
  * calls it. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/icd/icd.h"
 #include "sim/compiler/kernel.h"
 #include "sim/exec/exec.h"
-
-#define CL (&icd_dispatch)
-#define OK(call) ck_assert_int_eq(call, CL_SUCCESS)
-#define FAILS(call, code) ck_assert_int_eq(call, code)
-
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
-static cl_int rc;
-
-static void setup(void)
-{
-    cl_platform_id platform;
-
-    icd_device.core = &vpusim_icd_core; /* linked in */
-    OK(CL->clGetPlatformIDs(1, &platform, NULL));
-    OK(CL->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    context = CL->clCreateContext(NULL, 1, &device, NULL, NULL, &rc);
-    OK(rc);
-    queue = CL->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE,
-                                     &rc);
-    OK(rc);
-}
-
-static void teardown(void)
-{
-    OK(CL->clReleaseCommandQueue(queue));
-    OK(CL->clReleaseContext(context));
-}
-
-static cl_program of_text(const char *text)
-{
-    cl_program p = CL->clCreateProgramWithSource(context, 1, &text, NULL, &rc);
-
-    OK(rc);
-    return p;
-}
+#include "tests/runtime/icd/icd_rig.h"
 
 static void expect_no_error(cl_program p)
 {
@@ -53,15 +15,6 @@ static void expect_no_error(cl_program p)
     CL->clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_LOG, sizeof log, log,
                               NULL);
     ck_assert_msg(!rc, "%d: %s", rc, log);
-}
-
-static cl_program built(const char *text, const char *options)
-{
-    cl_program p = of_text(text);
-
-    rc = CL->clBuildProgram(p, 1, &device, options, NULL, NULL);
-    expect_no_error(p);
-    return p;
 }
 
 static cl_program linked(cl_uint n, const cl_program *parts,
@@ -147,8 +100,8 @@ static const char sign[] = "int square(int x);\n"
 START_TEST(binaries_of_all_kinds)
 {
     static const char *const name = "signs/square.h";
-    cl_program parts[2] = {of_text(square), of_text(uses_it)};
-    cl_program header = of_text(sign), library, whole;
+    cl_program parts[2] = {source(square), source(uses_it)};
+    cl_program header = source(sign), library, whole;
 
     rc = CL->clCompileProgram(parts[0], 1, &device, "-D BY=3", 0, NULL, NULL,
                               NULL, NULL);
@@ -281,7 +234,7 @@ END_TEST
 /* Of arguments of linked programs, too, if their parts were compiled so. */
 START_TEST(arguments_of_linked_kernels)
 {
-    cl_program part = of_text("kernel void k(global float *apples) {}"), whole;
+    cl_program part = source("kernel void k(global float *apples) {}"), whole;
     char name[16] = "";
     cl_kernel k;
 
