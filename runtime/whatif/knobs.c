@@ -1,0 +1,114 @@
+/* What may be changed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "runtime/whatif/whatif.h"
+
+/* Settings in a text, with blanks or commas between them. False: too many. */
+static bool split_settings(const char *text, const char *between, arena *a,
+                           whatif_knob *k)
+{
+    char *rest = arena_strdup(a, text), *word;
+
+    while ((word = strsep(&rest, between))) {
+        if (!*word)
+            continue;
+        if (k->n_settings == WHATIF_MAX_SETTINGS)
+            return false;
+        k->settings[k->n_settings++] = word;
+    }
+    return true;
+}
+
+static void add_shaves(whatif_knob *list, size_t *n, uint32_t shaves, arena *a)
+{
+    list[(*n)++] = (whatif_knob){
+        .name = arena_printf(a, "shaves=%u", shaves),
+        .about = arena_printf(a, "%u SHAVE%s", shaves, shaves == 1 ? "" : "s"),
+        .shaves = shaves};
+}
+
+const whatif_knob *whatif_knobs(const mach_desc *desc, uint32_t n_shaves,
+                                arena *a, size_t *n)
+{
+    static const whatif_knob rows[] = {
+#define WHATIF_KNOB(name, about, text) {name, about, {text}, 1, 0, false},
+#include "runtime/whatif/whatif.def"
+    };
+    size_t n_rows = sizeof rows / sizeof *rows;
+    whatif_knob *list = arena_array(a, whatif_knob, WHATIF_MAX_KNOBS);
+
+    *n = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        whatif_knob *k = &list[(*n)++];
+
+        *k = rows[i];
+        k->n_settings = 0;
+        split_settings(rows[i].settings[0], " ", a, k);
+    }
+    /* One less, for crowds that one SHAVE more makes; halves; all. */
+    if (n_shaves > 2)
+        add_shaves(list, n, n_shaves - 1, a);
+    for (uint32_t s = n_shaves / 2; s > 0; s /= 2)
+        add_shaves(list, n, s, a);
+    if (n_shaves < desc->num_shaves)
+        add_shaves(list, n, (uint32_t)desc->num_shaves, a);
+    list[(*n)++] = (whatif_knob){.name = "reverse",
+                                 .about = "the last work-group first",
+                                 .reverse = true};
+    return list;
+}
+
+static vpu_status take_shaves(const char *value, const mach_desc *desc,
+                              whatif_knob *out, vpu_error *err)
+{
+    unsigned long long n;
+
+    if (!str_to_u64(value, &n) || !n || n > desc->num_shaves)
+        return err_set(err, VPU_ERR_INVALID,
+                       "shaves=%s: expected 1 to %llu, those of the machine",
+                       value, (unsigned long long)desc->num_shaves);
+    out->shaves = (uint32_t)n;
+    return VPU_OK;
+}
+
+vpu_status whatif_knob_parse(const char *text, const mach_desc *desc,
+                             const whatif_knob *known, size_t n_known, arena *a,
+                             whatif_knob *out, vpu_error *err)
+{
+    mach_desc trial = *desc;
+    vpu_status st = VPU_OK;
+    uint32_t kept = 0;
+
+    for (size_t i = 0; i < n_known; i++)
+        if (!strcmp(known[i].name, text)) {
+            *out = known[i];
+            return VPU_OK;
+        }
+    *out = (whatif_knob){.name = text, .about = ""};
+    if (!strchr(text, '=')) {
+        str names = {.arena = a};
+
+        for (size_t i = 0; i < n_known; i++)
+            str_printf(&names, "%s%s", i ? ", " : "", known[i].name);
+        return err_set(err, VPU_ERR_INVALID,
+                       "%s: expected KEY=VALUE, as for --set, or one of %s",
+                       text, str_text(&names));
+    }
+    if (!split_settings(text, ",", a, out))
+        return err_set(err, VPU_ERR_INVALID, "%s: more than %d settings", text,
+                       WHATIF_MAX_SETTINGS);
+    for (uint32_t i = 0; i < out->n_settings && !st; i++) {
+        const char *s = out->settings[i];
+
+        if (!strncmp(s, "shaves=", 7)) {
+            st = take_shaves(s + 7, desc, out, err);
+        } else {
+            out->settings[kept++] = s;
+            st = mach_desc_set(&trial, a, s, err);
+        }
+    }
+    out->n_settings = kept;
+    return st;
+}

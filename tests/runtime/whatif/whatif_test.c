@@ -1,0 +1,292 @@
+/* vpu whatif: its numbers are those of vpu run on the machine that is asked
+ * about. */
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "tests/support/terminal.h"
+
+static terminal p;
+static const char *root;
+
+static void setup(void)
+{
+    terminal_open(&p);
+    root = realpath(".", NULL);
+}
+
+static void teardown(void)
+{
+    terminal_close(&p);
+}
+
+static const char *layers[] = {
+    "grn/layer.xml --layer GRN --shape in0=1x12x20x32 --param bias=1",
+    "grn/layer.xml --layer GRNDma --shape in0=1x12x20x32 --param bias=1",
+    "mvn/layer.xml --shape in0=1x4x8x16 --param eps=0.001"};
+
+static json_t *object_of(const char *command)
+{
+    json_t *j;
+
+    terminal_run(&p, command);
+    ck_assert_msg(p.status == 0, "%s: %s", command, p.err);
+    j = json_loads(p.out, 0, NULL);
+    ck_assert_msg(j != NULL, "%s", p.out);
+    return j;
+}
+
+static json_int_t number(const json_t *o, const char *name)
+{
+    const json_t *x = json_object_get(o, name);
+
+    ck_assert_msg(json_is_integer(x), "%s", name);
+    return json_integer_value(x);
+}
+
+static const char *knob_of(const json_t *row)
+{
+    return json_string_value(json_object_get(row, "knob"));
+}
+
+/* Cycles of all stages under vpu run. */
+static json_int_t run_with(const char *layer, const char *options)
+{
+    json_t *j = object_of(arena_printf(p.arena, "run %s/kernels/%s %s --json",
+                                       root, layer, options));
+    json_int_t cycles = 0;
+    const json_t *stage;
+    size_t i;
+
+    json_array_foreach(json_object_get(j, "stages"), i, stage) cycles +=
+        number(stage, "cycles");
+    json_decref(j);
+    return cycles;
+}
+
+/* What vpu run calls the same machine. */
+static const struct {
+    const char *knob, *options;
+} known[] = {
+    {"ddr", "--set ddr_load_stall=1 --set ddr_peak_bw=100 --set ddr_eff_bw=100 "
+            "--set ddr_row_cycle=0 --set ddr_row_switch=0"},
+    {"ddr-latency", "--set ddr_load_stall=1"},
+    {"ddr-bandwidth", "--set ddr_peak_bw=100 --set ddr_eff_bw=100"},
+    {"ddr-banks", "--set ddr_row_cycle=0 --set ddr_row_switch=0"},
+    {"l2-size", "--set l2_ways=16 --set l2_bytes=16777216"},
+    {"l2-latency", "--set l2_hit_stall=0 --set l1_hit_stall=0"},
+    {"stores", "--set store_buffer=64"},
+    {"dma", "--set dma_setup=0 --set dma_first_byte=0 --set "
+            "dma_line_overhead=0 --set dma_channels=16 --set "
+            "dma_bus_bytes=128"},
+    {"dispatch", "--set wg_dispatch=0 --set shave_start=0"},
+    {"layer", "--set layer_fixed=0"},
+    {"shaves=15", "--shaves 15"},
+    {"shaves=8", "--shaves 8"},
+    {"shaves=4", "--shaves 4"},
+    {"shaves=2", "--shaves 2"},
+    {"shaves=1", "--shaves 1"},
+    {"reverse", "--order reverse"},
+};
+enum { N_KNOWN = sizeof known / sizeof *known };
+
+static const char *options_of(const char *knob)
+{
+    for (int i = 0; i < N_KNOWN; i++)
+        if (!strcmp(known[i].knob, knob))
+            return known[i].options;
+    ck_abort_msg("%s", knob);
+}
+
+START_TEST(as_vpu_run_says)
+{
+    const char *layer = layers[_i];
+    json_t *j = object_of(
+        arena_printf(p.arena, "whatif %s/kernels/%s --json", root, layer));
+    const json_t *rows = json_object_get(j, "knobs"), *row;
+    json_int_t last = 0;
+    size_t i;
+
+    ck_assert_int_eq(number(json_object_get(j, "before"), "cycles"),
+                     run_with(layer, ""));
+    ck_assert_uint_eq(json_array_size(rows), N_KNOWN);
+    json_array_foreach(rows, i, row)
+    {
+        json_int_t cycles = number(row, "cycles");
+
+        ck_assert_int_le(last, cycles);
+        last = cycles;
+        ck_assert_msg(cycles == run_with(layer, options_of(knob_of(row))), "%s",
+                      knob_of(row));
+    }
+    json_decref(j);
+}
+END_TEST
+
+/* One upon another: all that are turned so far, in a run of their own. */
+START_TEST(steps_add_up)
+{
+    const char *layer = layers[_i];
+    json_t *j = object_of(arena_printf(
+        p.arena, "whatif %s/kernels/%s --steps 3 --json", root, layer));
+    const json_t *steps = json_object_get(j, "steps"), *step;
+    json_int_t last = number(json_object_get(j, "before"), "cycles");
+    const char *options = "";
+    size_t i;
+
+    ck_assert_uint_ge(json_array_size(steps), 1);
+    ck_assert_uint_le(json_array_size(steps), 3);
+    json_array_foreach(steps, i, step)
+    {
+        json_int_t cycles = number(step, "cycles");
+
+        options =
+            arena_printf(p.arena, "%s %s", options, options_of(knob_of(step)));
+        ck_assert_int_le(cycles, last - last / 100);
+        ck_assert_int_eq(cycles, run_with(layer, options));
+        last = cycles;
+    }
+    json_decref(j);
+}
+END_TEST
+
+/* Shares are of all SHAVEs' cycles; launches add up to the graph. */
+START_TEST(figures)
+{
+    json_t *j = object_of(arena_printf(
+        p.arena,
+        "whatif %s/kernels/%s --shaves 4 --knob shaves=2 --steps 0 "
+        "--json",
+        root, layers[2]));
+    const json_t *row = json_array_get(json_object_get(j, "knobs"), 0);
+    const json_t *x;
+    json_int_t cycles = 0, causes = 0;
+    const char *name;
+    size_t i;
+
+    ck_assert_int_eq(number(j, "runs"), 2);
+    ck_assert_uint_eq(json_array_size(json_object_get(j, "steps")), 0);
+    ck_assert_str_eq(knob_of(row), "shaves=2");
+    json_array_foreach(json_object_get(row, "launches"), i, x) cycles +=
+        number(x, "cycles");
+    ck_assert_int_eq(cycles, number(row, "cycles"));
+    json_object_foreach(json_object_get(row, "shave_cycles_by_cause"), name, x)
+        causes += json_integer_value(x);
+    ck_assert_int_eq(causes, 2 * cycles);
+    json_decref(j);
+}
+END_TEST
+
+/* The text says the same whatever the threads. */
+START_TEST(the_same_every_time)
+{
+    const char *command =
+        arena_printf(p.arena, "whatif %s/kernels/%s", root, layers[1]);
+    const char *first;
+
+    terminal_run(&p, arena_printf(p.arena, "%s --threads 1", command));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    first = arena_strdup(p.arena, p.out);
+    ck_assert_msg(strstr(first, "one upon another"), "%s", first);
+    terminal_run(&p, arena_printf(p.arena, "%s --threads 3", command));
+    ck_assert_str_eq(p.out, first);
+}
+END_TEST
+
+/* --- what users describe -------------------------------------------------- */
+
+START_TEST(own_knobs)
+{
+    json_t *j = object_of(arena_printf(
+        p.arena,
+        "whatif %s/kernels/%s --set ddr_load_stall=200 --steps 0 --knob "
+        "ddr_load_stall=100,shaves=8 --knob dispatch --json",
+        root, layers[0]));
+    const json_t *rows = json_object_get(j, "knobs"), *row;
+    bool own = false;
+    size_t i;
+
+    ck_assert_uint_eq(json_array_size(rows), 2);
+    json_array_foreach(rows, i, row) if (strchr(knob_of(row), ','))
+    {
+        own = true;
+        ck_assert_int_eq(
+            number(row, "cycles"),
+            run_with(layers[0], "--set ddr_load_stall=100 --shaves 8"));
+    }
+    ck_assert(own);
+    json_decref(j);
+}
+END_TEST
+
+/* The list names what the table has, and takes no layer. */
+START_TEST(list)
+{
+    terminal_run(&p, "whatif --list");
+    ck_assert_int_eq(p.status, 0);
+    for (int i = 0; i < N_KNOWN; i++)
+        ck_assert_msg(strstr(p.out, known[i].knob) != NULL, "%s",
+                      known[i].knob);
+    ck_assert_ptr_nonnull(strstr(p.out, "ddr_peak_bw=100,ddr_eff_bw=100"));
+    terminal_run(&p, "whatif --list --shaves 3");
+    ck_assert(strstr(p.out, "shaves=2") && strstr(p.out, "shaves=16") &&
+              !strstr(p.out, "shaves=8"));
+}
+END_TEST
+
+static const struct {
+    const char *args;
+    int status;
+    const char *says;
+} wrong[] = {
+    {"--knob nix", 2, "nix: expected KEY=VALUE"},
+    {"--knob nix=1", 2, "nix"},
+    {"--knob ddr_eff_bw=fast", 2, "ddr_eff_bw"},
+    {"--knob shaves=17", 2, "shaves=17: expected 1 to 16"},
+    {"--knob shaves=", 2, "shaves=: expected 1 to 16"},
+    {"--steps many", 2, "--steps does not take 'many'"},
+    {"--timing none", 2, "leaves no cycles to ask about"},
+    {"--knob shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,"
+     "shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,"
+     "shaves=2,shaves=2",
+     2, "more than 16 settings"},
+    {"--knob ddr_peak_bw=1", 2, "ddr_eff_bw must not be above ddr_peak_bw"},
+    {"--max-cycles 100", 7, "cycles"},
+};
+
+START_TEST(mistakes)
+{
+    terminal_run(&p, arena_printf(p.arena, "whatif %s/kernels/%s %s", root,
+                                  layers[0], wrong[_i].args));
+    ck_assert_msg(p.status == wrong[_i].status &&
+                      strstr(p.err, wrong[_i].says) && !*p.out,
+                  "%d: %s%s", p.status, p.err, p.out);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("vpu whatif");
+    TCase *t = tcase_create("whatif");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, as_vpu_run_says, 0, sizeof layers / sizeof *layers);
+    tcase_add_loop_test(t, steps_add_up, 0, sizeof layers / sizeof *layers);
+    tcase_add_test(t, figures);
+    tcase_add_test(t, the_same_every_time);
+    tcase_add_test(t, own_knobs);
+    tcase_add_test(t, list);
+    tcase_add_loop_test(t, mistakes, 0, sizeof wrong / sizeof *wrong);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
