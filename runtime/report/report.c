@@ -6,6 +6,7 @@
 
 #include "runtime/json/jsontext.h"
 #include "runtime/report/notes.h"
+#include "runtime/report/outputs.h"
 #include "runtime/report/profile.h"
 #include "runtime/report/report_priv.h"
 
@@ -200,6 +201,7 @@ void report_text(const report_source *r, str *out)
         add_stage(r, i, out);
     }
     report_hosts_text(r, r->graph->n_launches, out);
+    report_outputs_text(r, out);
     report_operations_text(r, out);
     if (r->graph->n_launches > 1 && r->timing != EXEC_NO_TIMING)
         str_printf(out, "all stages: %llu cycles (%.3f ms)\n",
@@ -309,6 +311,7 @@ void report_json(const report_source *r, str *out)
             json_pack("{s:I,s:f,s:f}", "count", (json_int_t)r->n_executors,
                       "latency_ms", ms_of(r, r->executors.latency), "period_ms",
                       ms_of(r, r->executors.period)));
+    report_outputs_json(r, o);
     report_hosts_json(r, o);
     report_operations_json(r, o);
     jsontext_add(out, o, 10);

@@ -274,15 +274,25 @@ static LLVMValueRef not_finite(instrument *x, LLVMValueRef v, bool nan)
         LLVMBuildFCmp(x->builder, equal, v, k_float(t, -INFINITY), ""), "");
 }
 
+/* Of halves infinity is SITE_HALF's. */
+static LLVMValueRef wrong_result(instrument *x, LLVMValueRef i,
+                                 sim_site_kind kind)
+{
+    bool half = LLVMGetTypeKind(ir_element(LLVMTypeOf(i))) == LLVMHalfTypeKind;
+
+    return half && kind == SITE_NAN
+               ? LLVMBuildFCmp(x->builder, LLVMRealUNO, i, i, "")
+               : not_finite(x, i, kind == SITE_NAN);
+}
+
 /* The test needs the result: it goes behind i. */
 static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
                   sim_site_kind kind)
 {
-    bool nan = kind == SITE_NAN;
     LLVMValueRef wrong, first = NULL;
 
     LLVMPositionBuilderBefore(x->builder, LLVMGetNextInstruction(i));
-    wrong = not_finite(x, i, nan);
+    wrong = wrong_result(x, i, kind);
     for (unsigned k = 0; k < n_operands; k++) {
         LLVMValueRef op = LLVMGetOperand(i, k), bad;
 
@@ -303,6 +313,14 @@ static void range(instrument *x, LLVMValueRef i, unsigned n_operands,
                             .first = first,
                             .second =
                                 n_operands > 1 ? LLVMGetOperand(i, 1) : first});
+}
+
+static void ranges(instrument *x, LLVMValueRef i, unsigned n_operands)
+{
+    if (LLVMGetTypeKind(ir_element(LLVMTypeOf(i))) == LLVMHalfTypeKind)
+        range(x, i, n_operands, SITE_HALF);
+    if (x->what->nan)
+        range(x, i, n_operands, SITE_NAN);
 }
 
 static void from_int(instrument *x, LLVMValueRef i, bool is_signed)
@@ -362,8 +380,7 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
     case LLVMFDiv:
     case LLVMFRem:
     case LLVMFPTrunc:
-        if (half || x->what->nan)
-            range(x, i, op == LLVMFPTrunc ? 1 : 2, half ? SITE_HALF : SITE_NAN);
+        ranges(x, i, op == LLVMFPTrunc ? 1 : 2);
         return;
     case LLVMSIToFP:
     case LLVMUIToFP:
@@ -373,8 +390,8 @@ void instrument_arithmetic(instrument *x, LLVMValueRef i)
     case LLVMCall:
         if (ir_unsaturated(i))
             to_int(x, i, !strncmp(ir_callee(i), "llvm.fptosi", 11));
-        else if (is_routine(i) && (half || x->what->nan))
-            range(x, i, LLVMGetNumArgOperands(i), half ? SITE_HALF : SITE_NAN);
+        else if (is_routine(i))
+            ranges(x, i, LLVMGetNumArgOperands(i));
         return;
     default:
         return;

@@ -290,12 +290,12 @@ START_TEST(roomy_cmx)
     reopen(true);
     ck_assert_uint_eq(memory_cmx(mem, 0), 0x7f000000);
     ck_assert_uint_eq(memory_cmx(mem, 1), 0x7f400000);
-    ck_assert_uint_eq(memory_cmx_bytes(mem), 0x3fe000);
+    ck_assert_uint_eq(memory_cmx_bytes(mem), 0x3fd000);
     desc.cmx_base = 0x7fc00000; /* 2 MiB for each */
     reopen(true);
     ck_assert_uint_eq(memory_cmx(mem, 1), 0x7fe00000);
-    ck_assert_uint_eq(memory_cmx_bytes(mem), 0x1fe000);
-    memset(memory_window(mem) + memory_cmx(mem, 1), 1, 0x1fe000);
+    ck_assert_uint_eq(memory_cmx_bytes(mem), 0x1fd000);
+    memset(memory_window(mem) + memory_cmx(mem, 1), 1, 0x1fd000);
     ck_assert_uint_eq(memory_window(mem)[memory_cmx(mem, 0) - 1], 0xff);
     ck_assert_uint_eq(memory_window(mem)[memory_cmx(mem, 1) - 1], 0xff);
 }
