@@ -294,6 +294,31 @@ def test_ctrl_c_ends_a_kernel_beside_it():
         assert graph.run().cycles > 0
 
 
+@pytest.mark.parametrize("turn", [0, 1])
+def test_a_signal_that_is_read_late_is_the_run_befores(context, turn):
+    """As if the watcher had slept: the number comes by the way of this run, or of the one before."""
+    from vpusim import _run
+
+    def late(x, y):
+        if sent is not None:
+            watcher = _run._watcher
+            os.write(watcher._turns[watcher._turn ^ turn][1], bytes([signal.SIGINT]))
+            time.sleep(0.3)
+        sort(x, y)
+
+    sent = None
+    hosted = Hosted(context, late)
+    hosted.run()
+    sent = True
+    if turn:
+        np.testing.assert_allclose(hosted.run(), wanted(), atol=1e-5)
+    else:
+        with pytest.raises(vpusim.StoppedError):
+            hosted.run()
+    sent = None
+    np.testing.assert_allclose(hosted.run(), wanted(), atol=1e-5)
+
+
 def test_handlers_of_ones_own_run_beside_a_function(context):
     seen = []
     event = threading.Event()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import queue
+import select
 import signal
 import socket
 import threading
@@ -111,29 +112,43 @@ class _Watcher:
     """Cancels the main thread's run on SIGINT."""
 
     def __init__(self) -> None:
-        self._reads, self.writes = socket.socketpair()
-        self.writes.setblocking(False)
+        # Runs use the two by turns: the number of a signal that came during the run before and is
+        # read late does not cancel the next one.
+        pairs = [socket.socketpair() for _ in range(2)]
+        self._reads = {reads.fileno(): reads for reads, _ in pairs}
+        self._writes = {writes.fileno(): writes for _, writes in pairs}
+        for writes in self._writes.values():
+            writes.setblocking(False)
+        self._turns = list(zip(self._reads, self._writes))
+        self._turn = 0
         self.forward = -1  # who gets the numbers otherwise
         self.cancel: Optional[Callable[[], None]] = None  # there is a run
-        self._state = threading.Lock()  # for `cancel`
+        self._state = threading.Lock()  # for `cancel` and `_turn`
         threading.Thread(target=self._watch, name="vpusim-signals", daemon=True).start()
 
     def _watch(self) -> None:
+        poll = select.poll()
+        for reads in self._reads:
+            poll.register(reads, select.POLLIN)
         while True:
-            numbers = self._reads.recv(64)
-            forward = self.forward
-            if forward != -1:
-                try:
-                    os.write(forward, numbers)
-                except OSError:
-                    pass
-            cancel = self.cancel
-            while signal.SIGINT in numbers and cancel:
-                # First a pause: the signal may have come at the end of the run before, which got
-                # it then, and this is one of many short ones.
-                time.sleep(PAUSE)
-                if not self._cancel(cancel):
-                    break
+            for reads, _ in poll.poll():
+                self._look_at(reads)
+
+    def _look_at(self, reads: int) -> None:
+        numbers = self._reads[reads].recv(64)
+        forward = self.forward
+        if forward != -1:
+            try:
+                os.write(forward, numbers)
+            except OSError:
+                pass
+        with self._state:
+            cancel = self.cancel if self._turns[self._turn][0] == reads else None
+        while signal.SIGINT in numbers and cancel:
+            # First a pause: the signal may have come at the very end of the run, which got it then.
+            time.sleep(PAUSE)
+            if not self._cancel(cancel):
+                break
 
     def _cancel(self, cancel: Callable[[], None]) -> bool:
         """Cancels the run; whether it was still that one."""
@@ -145,8 +160,11 @@ class _Watcher:
 
     def run(self, work: Callable[[], Any], cancel: Callable[[], None]) -> Any:
         """Does the work, on the main thread."""
-        before = signal.set_wakeup_fd(self.writes.fileno(), warn_on_full_buffer=False)
-        if before == self.writes.fileno():  # a second Ctrl-C came at the end of the last run
+        with self._state:
+            self._turn = 1 - self._turn
+            self.cancel = None  # of a run whose end a second Ctrl-C has cut short
+        before = signal.set_wakeup_fd(self._turns[self._turn][1], warn_on_full_buffer=False)
+        if before in self._writes:  # likewise
             before = self.forward
         try:
             self.forward, self.cancel = before, cancel
