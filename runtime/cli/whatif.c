@@ -86,18 +86,25 @@ static vpu_status fill(void *user, const backend *b, vpu_error *err)
     return st ? st : target_check_inputs(&s->o.t, &s->t, s->a, err);
 }
 
-static vpu_status take_knobs(session *s, whatif_config *cfg, vpu_error *err)
+/* For the machine and the SHAVEs that the options describe. */
+static const whatif_knob *knobs_of(const session *s, size_t *n)
 {
     const mach_desc *desc = &s->t.desc;
     uint32_t shaves = s->o.t.how.n_shaves;
+
+    return whatif_knobs(desc, shaves ? shaves : (uint32_t)desc->num_shaves,
+                        s->a, n);
+}
+
+static vpu_status take_knobs(session *s, whatif_config *cfg, vpu_error *err)
+{
     size_t n;
-    const whatif_knob *known = whatif_knobs(
-        desc, shaves ? shaves : (uint32_t)desc->num_shaves, s->a, &n);
+    const whatif_knob *known = knobs_of(s, &n);
     whatif_knob *own = arena_array(s->a, whatif_knob, s->o.knobs.n + 1);
     vpu_status st = VPU_OK;
 
     for (uint32_t i = 0; i < s->o.knobs.n && !st; i++)
-        st = whatif_knob_parse(s->o.knobs.items[i], desc, known, n, s->a,
+        st = whatif_knob_parse(s->o.knobs.items[i], &s->t.desc, known, n, s->a,
                                &own[i], err);
     cfg->knobs = s->o.knobs.n ? own : known;
     cfg->n_knobs = s->o.knobs.n ? s->o.knobs.n : n;
@@ -214,10 +221,7 @@ static vpu_status list_knobs(session *s, vpu_error *err)
 
     if (st)
         return st;
-    k = whatif_knobs(&s->t.desc,
-                     t->how.n_shaves ? t->how.n_shaves
-                                     : (uint32_t)s->t.desc.num_shaves,
-                     s->a, &n);
+    k = knobs_of(s, &n);
     for (size_t i = 0; i < n; i++) {
         str_printf(&out, "%-14s %s\n", k[i].name, k[i].about);
         for (uint32_t x = 0; x < k[i].n_settings; x++)

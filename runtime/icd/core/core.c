@@ -469,7 +469,6 @@ typedef struct {
     core_machine *m;
     const core_launch *l;
     exec_launch x;
-    core_unit *unit;
     exec_result *out;
     arena *lines_of; /* memory of lines; NULL = nobody asks */
     exec_profile lines;
@@ -479,28 +478,28 @@ typedef struct {
 static vpu_status track(void *user, sim_kernel **out)
 {
     const running *r = user;
-    kernel_compile_config cfg = config_of(r->unit, NULL);
+    kernel_compile_config cfg = config_of(r->l->unit, NULL);
 
     cfg.track_lines = true;
-    return kernel_of_unit(r->unit->unit, r->x.kernel->name, &cfg,
-                          r->unit->arena, out, NULL);
+    return kernel_of_unit(r->l->unit->unit, r->x.kernel->name, &cfg,
+                          r->l->unit->arena, out, NULL);
 }
 
 /* Programs' texts under names of their own: their lines are all of
  * CORE_TEXT_NAME. */
 static void trace_text(const running *r)
 {
-    bool again = r->unit->traced;
+    bool again = r->l->unit->traced;
     char name[32];
 
     if (!again)
-        r->unit->traced = ++r->m->n_traced;
-    snprintf(name, sizeof name, "program-%u.cl", r->unit->traced);
-    if (r->unit->n_sources == 1)
+        r->l->unit->traced = ++r->m->n_traced;
+    snprintf(name, sizeof name, "program-%u.cl", r->l->unit->traced);
+    if (r->l->unit->n_sources == 1)
         backend_trace_source(r->m->trace, &(const backend_trace_stage){
                                               .stage = r->x.name,
                                               .path = name,
-                                              .text = r->unit->sources->text,
+                                              .text = r->l->unit->sources->text,
                                               .again = again,
                                               .start_cycle = r->x.start_cycle,
                                               .profile = &r->lines});
@@ -557,7 +556,7 @@ static vpu_status run_launch(void *user, vpu_error *err)
 static vpu_status run(core_machine *m, const core_launch *l, exec_result *out,
                       vpu_error *err)
 {
-    running r = {m, l, core_launch_of(l), l->unit, out, NULL, {NULL, 0}};
+    running r = {.m = m, .l = l, .x = core_launch_of(l), .out = out};
     vpu_status st;
 
     r.x.threads = m->threads;
