@@ -30,18 +30,26 @@ static long resident(void)
     return n;
 }
 
-/* work(user) so many times; the second half takes no memory more. */
+/* work(user) so many times, in two halves, the second of which takes no memory
+ * more. Where it does, further halves follow: memory that is lost grows in each
+ * of them, pages that the allocator keeps for threads that meet in another
+ * order only now and then (342 pages once, on a busy machine). */
 static void no_growth(void (*work)(void *user), void *user, int times)
 {
-    long before, after;
+    long first = 0, before = 0, after = 0;
 
-    for (int i = 0; i < times / 2; i++)
-        work(user);
-    before = resident();
-    for (int i = 0; i < times / 2; i++)
-        work(user);
-    after = resident();
-    ck_assert_msg(after - before < 256, "%ld pages, then %ld", before, after);
+    for (int half = 0; half < 5; half++) {
+        before = after;
+        for (int i = 0; i < times / 2; i++)
+            work(user);
+        after = resident();
+        if (half == 0)
+            first = after;
+        else if (after - before < 256)
+            return;
+    }
+    ck_abort_msg("%ld pages after the first half, %ld after the fifth", first,
+                 after);
 }
 
 static void one_context(void *user)
