@@ -113,7 +113,7 @@ static vpu_status take_knobs(session *s, whatif_config *cfg, vpu_error *err)
 
 static vpu_status ask(session *s, vpu_error *err)
 {
-    whatif_config cfg = {.ops = backend_offering(BACKEND_MACHINE),
+    whatif_config cfg = {.ops = backend_offering(BACKEND_MACHINE | BACKEND_OBSERVE),
                          .run = target_backend(&s->o.t, &s->t),
                          .max_steps = s->o.steps,
                          .fill = fill,
@@ -189,9 +189,10 @@ static json_t *json_outcome(const session *s, const whatif_outcome *x)
             launches, json_pack("{s:o, s:I}", "name",
                                 jsontext_string(s->t.graph->launches[i].name),
                                 "cycles", (json_int_t)x->launches[i]));
-    return json_pack("{s:I, s:f, s:f, s:o, s:o}", "cycles",
+    return json_pack("{s:I, s:f, s:f, s:b, s:o, s:o}", "cycles",
                      (json_int_t)x->cycles, "ms", ms_of(s, x->cycles), "times",
-                     times(s, x->cycles), "shave_cycles_by_cause", causes,
+                     times(s, x->cycles), "replayed", x->replayed,
+                     "shave_cycles_by_cause", causes,
                      "launches", launches);
 }
 
@@ -241,9 +242,10 @@ static void show(const session *s)
     cli_progress_done();
     print_text(s, &text);
     if (s->o.json)
-        cli_put_json(json_pack("{s:o, s:I, s:o, s:o, s:o}", "layer",
+        cli_put_json(json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "layer",
                                jsontext_string(s->t.graph->layer), "runs",
-                               (json_int_t)r->runs, "before",
+                               (json_int_t)r->runs, "replays",
+                               (json_int_t)r->replays, "before",
                                json_outcome(s, &r->before), "knobs",
                                json_rows(s, r->rows, r->n_rows), "steps",
                                json_rows(s, r->steps, r->n_steps)),

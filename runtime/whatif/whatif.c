@@ -4,11 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/oom.h"
+
+/* The launches of a run with some knobs turned, step by step: what they take
+ * with further ones that steps do not depend on is a replay. */
+typedef struct {
+    mach_record **launches; /* NULL: nothing is kept */
+    const whatif_knob **turned; /* those that steps depend on */
+    size_t n_turned;
+} basis;
+
+/* That of the machine as it is, and that of the last other one. */
+enum { PLAIN, LAST, N_BASES };
+
 typedef struct {
     const whatif_config *cfg;
     const graph *g;
     arena *a;
-    uint64_t runs, total; /* so far; 0 = not known */
+    basis bases[N_BASES];
+    uint64_t runs, replays, total; /* so far; 0 = not known */
 } asking;
 
 /* --- one run -------------------------------------------------------------- */
@@ -27,58 +41,208 @@ static vpu_status change(mach_desc *d, backend_config *run,
     return st ? err_in(err, st, "what if %s", k->name) : VPU_OK;
 }
 
-static void add_launch(whatif_outcome *to, const backend_launch *l)
+static void add_launch(whatif_outcome *to, const mach_profile *p,
+                       uint32_t n_shaves)
 {
-    if (!l->kernel)
-        return;
-    to->shave_cycles += l->exec.profile.cycles * l->n_shaves;
-    for (uint32_t s = 0; s < l->n_shaves; s++)
+    to->shave_cycles += p->cycles * n_shaves;
+    for (uint32_t s = 0; s < n_shaves; s++)
         for (int c = 0; c < MACH_N_CAUSES; c++)
-            to->causes[c] += l->exec.profile.by_cause[s][c];
+            to->causes[c] += p->by_cause[s][c];
 }
 
-static vpu_status run_open(asking *x, const backend *b, whatif_outcome *out,
-                           vpu_error *err)
+/* Launch i; into the record, unless that is NULL. */
+static vpu_status run_launch(const backend *b, uint32_t i,
+                             mach_record *record, whatif_outcome *out,
+                             uint64_t *cycles, vpu_error *err)
 {
-    uint32_t n = x->g->n_launches;
-    backend_result *results = arena_array(x->a, backend_result, n + 1);
-    uint64_t *launches = arena_array(x->a, uint64_t, n + 1);
+    const exec_observer keep = {.name = "what if", .steps = record};
+    const exec_observer *const list[] = {&keep};
+    const backend_launch *l;
+    backend_result result = {0};
+    vpu_status st;
+
+    if (record)
+        b->ops->observe->observers(b->self, list, 1);
+    st = backend_run(b, i, 1, &result, err);
+    if (record)
+        b->ops->observe->observers(b->self, NULL, 0);
+    if (st)
+        return st;
+    *cycles = result.cycles;
+    out->cycles += result.cycles;
+    l = backend_launch_of(b, i);
+    if (l->kernel)
+        add_launch(out, &l->exec.profile, l->n_shaves);
+    return VPU_OK;
+}
+
+static vpu_status run_open(asking *x, const backend *b, const basis *keep,
+                           whatif_outcome *out, vpu_error *err)
+{
+    uint64_t *launches = arena_array(x->a, uint64_t, x->g->n_launches + 1);
     vpu_status st = x->cfg->fill(x->cfg->fill_user, b, err);
 
-    if (!st)
-        st = backend_run(b, 0, n, results, err);
-    for (uint32_t i = 0; i < n && !st; i++) {
-        launches[i] = results[i].cycles;
-        out->cycles += results[i].cycles;
-        add_launch(out, backend_launch_of(b, i));
-    }
+    for (uint32_t i = 0; i < x->g->n_launches && !st; i++)
+        st = run_launch(b, i, keep ? keep->launches[i] : NULL, out,
+                        &launches[i], err);
     out->launches = launches;
     return st;
 }
 
-/* On the machine with n knobs turned. */
-static vpu_status run_with(asking *x, const whatif_knob *const *knobs, size_t n,
-                           whatif_outcome *out, vpu_error *err)
+static void tell_progress(const asking *x)
 {
-    const log_step step = {
-        .of = "what if", .units = "runs", .done = x->runs, .total = x->total};
-    backend_config run = x->cfg->run;
-    mach_desc desc = *x->cfg->run.desc;
-    backend b = {0};
+    const log_step step = {.of = "what if",
+                           .units = "machines",
+                           .done = x->runs + x->replays,
+                           .total = x->total};
+
+    log_progress(x->cfg->run.log, &step);
+}
+
+/* The machine with n knobs turned. */
+static vpu_status turn(asking *x, const whatif_knob *const *knobs, size_t n,
+                       backend_config *run, mach_desc *desc, vpu_error *err)
+{
     vpu_status st = VPU_OK;
 
-    log_progress(run.log, &step);
-    *out = (whatif_outcome){0};
-    run.desc = &desc;
+    *run = x->cfg->run;
+    *desc = *x->cfg->run.desc;
+    run->desc = desc;
     for (size_t i = 0; i < n && !st; i++)
-        st = change(&desc, &run, knobs[i], x->a, err);
+        st = change(desc, run, knobs[i], x->a, err);
+    return st;
+}
+
+/* A whole run; its steps are kept in `keep` unless that is NULL. */
+static vpu_status run_with(asking *x, const whatif_knob *const *knobs, size_t n,
+                           const basis *keep, whatif_outcome *out,
+                           vpu_error *err)
+{
+    backend_config run;
+    mach_desc desc;
+    backend b = {0};
+    vpu_status st = turn(x, knobs, n, &run, &desc, err);
+
+    *out = (whatif_outcome){0};
     if (!st)
         st = backend_open(x->cfg->ops, &run, x->g, &b, err);
     if (!st)
-        st = run_open(x, &b, out, err);
+        st = run_open(x, &b, keep, out, err);
     backend_close(&b);
     x->runs++;
     return st;
+}
+
+/* --- replays -------------------------------------------------------------- */
+
+/* Bytes of steps of one launch: half a million work-groups. What is larger is
+ * run anew each time. */
+enum { RECORD_BYTES = 128 << 20 };
+
+bool whatif_is_replayed(const whatif_knob *k)
+{
+    if (k->shaves || k->reverse)
+        return false;
+    for (uint32_t i = 0; i < k->n_settings; i++) {
+        char key[64];
+        size_t n = strcspn(k->settings[i], "=");
+
+        if (n >= sizeof key)
+            return false;
+        memcpy(key, k->settings[i], n);
+        key[n] = 0;
+        if (mach_record_depends(key))
+            return false;
+    }
+    return true;
+}
+
+/* Those of the n knobs that steps depend on, in order. */
+static size_t others(const whatif_knob *const *knobs, size_t n,
+                     const whatif_knob **out)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!whatif_is_replayed(knobs[i]))
+            out[k++] = knobs[i];
+    return k;
+}
+
+static bool is_complete(const asking *x, const basis *b)
+{
+    if (!b->launches)
+        return false;
+    for (uint32_t i = 0; i < x->g->n_launches; i++)
+        if (!mach_record_complete(b->launches[i]))
+            return false;
+    return true;
+}
+
+static void open_basis(asking *x, basis *b)
+{
+    b->launches = arena_array(x->a, mach_record *, x->g->n_launches + 1);
+    b->turned = arena_array(x->a, const whatif_knob *, x->cfg->max_steps + 2);
+    for (uint32_t i = 0; i < x->g->n_launches; i++)
+        b->launches[i] = mach_record_create(RECORD_BYTES);
+}
+
+static void close_bases(asking *x)
+{
+    for (int k = 0; k < N_BASES; k++)
+        for (uint32_t i = 0; i < x->g->n_launches && x->bases[k].launches; i++)
+            mach_record_free(x->bases[k].launches[i]);
+}
+
+static vpu_status replay(asking *x, const basis *from,
+                         const whatif_knob *const *knobs, size_t n,
+                         whatif_outcome *out, vpu_error *err)
+{
+    uint64_t *launches = arena_array(x->a, uint64_t, x->g->n_launches + 1);
+    backend_config run;
+    mach_desc desc;
+    vpu_status st = turn(x, knobs, n, &run, &desc, err);
+
+    *out = (whatif_outcome){.replayed = true, .launches = launches};
+    for (uint32_t i = 0; i < x->g->n_launches && !st; i++) {
+        const mach_record *r = from->launches[i];
+        mach_profile p = {0};
+
+        if (run.how.cancel && atomic_load(run.how.cancel))
+            return err_set(err, VPU_ERR_STOPPED, "stopped");
+        st = mach_record_replay(r, &desc, NULL, NULL, &p, err);
+        launches[i] = p.cycles;
+        out->cycles += p.cycles;
+        add_launch(out, &p, mach_record_launch(r)->n_shaves);
+    }
+    x->replays++;
+    return st;
+}
+
+/* What the graph takes with n knobs turned, the last of which is tried. */
+static vpu_status take(asking *x, const whatif_knob *const *knobs, size_t n,
+                       whatif_outcome *out, vpu_error *err)
+{
+    const whatif_knob **apart = arena_array(x->a, const whatif_knob *, n + 1);
+    size_t n_apart = others(knobs, n, apart);
+    basis *last = &x->bases[LAST];
+
+    tell_progress(x);
+    if (n && !whatif_is_replayed(knobs[n - 1]))
+        return run_with(x, knobs, n, NULL, out, err);
+    for (int k = 0; k < N_BASES; k++) {
+        const basis *b = &x->bases[k];
+
+        if (b->n_turned == n_apart &&
+            !memcmp(b->turned, apart, n_apart * sizeof *apart) &&
+            is_complete(x, b))
+            return replay(x, b, knobs, n, out, err);
+    }
+    if (!n_apart)
+        return run_with(x, knobs, n, &x->bases[PLAIN], out, err);
+    memcpy(last->turned, apart, n_apart * sizeof *apart);
+    last->n_turned = n_apart;
+    return run_with(x, knobs, n, last, out, err);
 }
 
 /* --- singles, and one after another --------------------------------------- */
@@ -101,7 +265,7 @@ static vpu_status ask_singles(asking *x, whatif_report *out, vpu_error *err)
     for (size_t i = 0; i < n && !st; i++) {
         const whatif_knob *k = rows[i].knob = &x->cfg->knobs[i];
 
-        st = run_with(x, &k, 1, &rows[i].outcome, err);
+        st = take(x, &k, 1, &rows[i].outcome, err);
     }
     if (!st)
         qsort(rows, n, sizeof *rows, by_cycles);
@@ -138,7 +302,7 @@ static vpu_status next_step(asking *x, const whatif_knob **turned, size_t n,
             apart &= are_apart(turned[j], k);
         if (!apart)
             continue;
-        st = run_with(x, turned, n + 1, &now, err);
+        st = take(x, turned, n + 1, &now, err);
         if (!st && now.cycles < best->outcome.cycles)
             *best = (whatif_row){k, now};
     }
@@ -174,6 +338,26 @@ static vpu_status ask_steps(asking *x, whatif_report *out, vpu_error *err)
     return VPU_OK;
 }
 
+typedef struct {
+    asking *x;
+    whatif_report *out;
+} question;
+
+static vpu_status ask(void *user, vpu_error *err)
+{
+    const question *q = user;
+    vpu_status st;
+
+    for (int k = 0; k < N_BASES; k++)
+        open_basis(q->x, &q->x->bases[k]);
+    st = take(q->x, NULL, 0, &q->out->before, err);
+    if (!st)
+        st = ask_singles(q->x, q->out, err);
+    if (!st)
+        st = ask_steps(q->x, q->out, err);
+    return st;
+}
+
 vpu_status whatif_ask(const whatif_config *cfg, const graph *g, arena *a,
                       whatif_report *out, vpu_error *err)
 {
@@ -182,12 +366,10 @@ vpu_status whatif_ask(const whatif_config *cfg, const graph *g, arena *a,
 
     *out = (whatif_report){0};
     x.total = cfg->max_steps ? 0 : cfg->n_knobs + 1;
-    st = run_with(&x, NULL, 0, &out->before, err);
-    if (!st)
-        st = ask_singles(&x, out, err);
-    if (!st)
-        st = ask_steps(&x, out, err);
+    st = oom_guard(ask, &(question){&x, out}, err);
+    close_bases(&x);
     out->runs = x.runs;
+    out->replays = x.replays;
     return st;
 }
 

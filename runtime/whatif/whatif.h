@@ -1,10 +1,12 @@
 /* What a layer would take on another machine: one without latency, with another
  * number of SHAVEs, in another order.
  *
- * Every answer is a whole run of the graph: nothing is estimated. Values do not
- * depend on a machine, so only cycles are kept. The same graph gives the same
- * answers, whatever the number of host threads. Threading: a graph is asked
- * about by one thread. */
+ * Nothing is estimated: an answer is a replay of the steps of a run where those
+ * do not depend on what is changed (sim/machine/record.h), and a whole run of
+ * the graph elsewhere; both give the same cycles. Values do not depend on a
+ * machine, so only cycles are kept. The same graph gives the same answers,
+ * whatever the number of host threads. Threading: a graph is asked about by one
+ * thread. */
 #ifndef VPU_RUNTIME_WHATIF_WHATIF_H
 #define VPU_RUNTIME_WHATIF_WHATIF_H
 
@@ -27,6 +29,7 @@ typedef struct {
     /* Of all SHAVEs of all launches of kernels together. */
     uint64_t causes[MACH_N_CAUSES], shave_cycles;
     const uint64_t *launches; /* cycles of each */
+    bool replayed;            /* else a whole run */
 } whatif_outcome;
 
 typedef struct {
@@ -43,11 +46,12 @@ typedef struct {
      * left, and so on, as long as one saves a hundredth. */
     const whatif_row *steps;
     size_t n_steps;
-    uint64_t runs;
+    uint64_t runs, replays;
 } whatif_report;
 
 typedef struct {
-    const backend_ops *ops; /* with BACKEND_MACHINE and BACKEND_INSPECT */
+    const backend_ops
+        *ops; /* with BACKEND_MACHINE, BACKEND_INSPECT, BACKEND_OBSERVE */
     backend_config run;     /* desc is the machine that is changed */
     const whatif_knob *knobs;
     size_t n_knobs;
@@ -69,6 +73,9 @@ const whatif_knob *whatif_knobs(const mach_desc *desc, uint32_t n_shaves,
 vpu_status whatif_knob_parse(const char *text, const mach_desc *desc,
                              const whatif_knob *known, size_t n_known, arena *a,
                              whatif_knob *out, vpu_error *err);
+
+/* Can a run's steps be replayed with it? */
+bool whatif_is_replayed(const whatif_knob *k);
 
 /* What each knob would save. Everything in the arena.
  *

@@ -192,6 +192,8 @@ static vpu_status meet_observers(rounds_launch *r, vpu_error *err)
             r->trace = o->trace;
         if (o->sample)
             r->sample = o->sample;
+        if (o->steps)
+            r->record = o->steps;
         r->in_order |= o->needs & EXEC_NEED_ORDER;
         r->sees.stores |= o->stored != NULL;
         r->sees.prints |= o->prints_at_once;
@@ -313,6 +315,8 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
                       .watch = profile_watch(r->profile)};
     vpu_status st;
 
+    if (r->record)
+        mach_record_attach(r->record, &ml);
     if (r->trace)
         cmx_name_parts(l, r->variant, r->desc, &ml, a);
     r->next = arena_array(a, mach_queue, r->n_shaves);

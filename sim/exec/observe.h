@@ -17,6 +17,7 @@
 #include "isa/program.h"
 #include "sim/compiler/abi/types.h"
 #include "sim/exec/sample.h"
+#include "sim/machine/record.h"
 #include "sim/machine/steps.h"
 
 /* What an observer needs of the launch; the words of messages are in
@@ -94,6 +95,9 @@ typedef struct exec_observer {
     /* The first accesses of the first SHAVE go there; one observer of a launch
      * may have one. Empty without time. */
     exec_sample *sample;
+    /* The launch's steps, to be replayed; one observer of a launch may have
+     * one. Not complete without EXEC_FLOWS. */
+    mach_record *steps;
     void *user;
 
     /* Group number `group`, at `index` in the launch's order, begins. args: the

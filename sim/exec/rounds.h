@@ -21,6 +21,7 @@ typedef struct rounds_launch {
     profile_launch *profile; /* NULL: none */
     trc_writer *trace;       /* NULL: none */
     exec_sample *sample;     /* NULL: nobody wants one */
+    mach_record *record;     /* likewise */
     exec_shave_sees sees;
     bool in_order; /* an observer needs one host thread */
     bool profiled; /* an observer wants the cycles of lines */

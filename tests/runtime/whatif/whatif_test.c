@@ -196,6 +196,103 @@ START_TEST(the_same_every_time)
 }
 END_TEST
 
+/* --- replays -------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    double min, max;
+    bool whole;
+} parameter;
+
+static const parameter parameters[] = {
+#define INT(name, min, max, unit, about) {#name, min, max, true},
+#define REAL(name, min, max, unit, about) {#name, min, max, false},
+#include "sim/machine/params.def"
+};
+enum { N_PARAMETERS = sizeof parameters / sizeof *parameters };
+
+/* What vpu machine prints behind its name. */
+static double value_of(const char *machine, const char *name)
+{
+    for (const char *line = machine; *line; line = strchr(line, '\n') + 1)
+        if (!strncmp(line, name, strlen(name)) && line[strlen(name)] == ' ')
+            return strtod(line + strlen(name), NULL);
+    ck_abort_msg("%s", name);
+}
+
+/* Another value of its range: twice as much, else half, so that a power of two
+ * stays one. */
+static const char *changed(const parameter *x, double value)
+{
+    double to = 2 * value <= x->max && value > 0 ? 2 * value : value / 2;
+
+    if (value == 0)
+        to = x->max < 4 ? x->max : 4;
+    if (to < x->min || to == value)
+        return NULL;
+    return arena_printf(p.arena, "%s=%.*f", x->name, x->whole ? 0 : 4, to);
+}
+
+enum { BATCH = 8 }; /* words of a command line are few */
+
+/* What whatif says of n knobs against runs; counts what was replayed. */
+static size_t compare_knobs(const char *layer, const char *const *set, size_t n)
+{
+    const char *knobs = "";
+    size_t n_replayed = 0, i;
+    const json_t *row;
+    json_t *j;
+
+    for (i = 0; i < n; i++)
+        knobs = arena_printf(p.arena, "%s --knob %s", knobs, set[i]);
+    j = object_of(arena_printf(
+        p.arena, "whatif %s/kernels/%s --shaves 7 --steps 0 --json%s", root,
+        layer, knobs));
+    ck_assert_uint_eq(json_array_size(json_object_get(j, "knobs")), n);
+    json_array_foreach(json_object_get(j, "knobs"), i, row)
+    {
+        const char *knob = knob_of(row);
+
+        ck_assert_msg(
+            number(row, "cycles") ==
+                run_with(layer,
+                         arena_printf(p.arena, "--shaves 7 --set %s", knob)),
+            "%s", knob);
+        n_replayed += json_is_true(json_object_get(row, "replayed"));
+    }
+    ck_assert_int_eq(number(j, "replays"), (json_int_t)n_replayed);
+    ck_assert_int_eq(number(j, "runs"), (json_int_t)(n - n_replayed + 1));
+    json_decref(j);
+    return n_replayed;
+}
+
+/* Whatever parameter of the machine is another one, the cycles are those of a
+ * run there, replayed or not; and most can be replayed. */
+START_TEST(every_parameter)
+{
+    const char *machine, *set[N_PARAMETERS];
+    size_t n = 0, n_replayed = 0;
+
+    terminal_run(&p, "machine");
+    machine = arena_strdup(p.arena, p.out);
+    for (size_t i = 0; i < N_PARAMETERS; i++) {
+        const parameter *x = &parameters[i];
+
+        set[n] = changed(x, value_of(machine, x->name));
+        if (!set[n])
+            continue;
+        terminal_run(&p, arena_printf(p.arena, "run %s/kernels/%s --set %s",
+                                      root, layers[_i], set[n]));
+        n += p.status == 0; /* else it contradicts another parameter */
+    }
+    for (size_t i = 0; i < n; i += BATCH)
+        n_replayed += compare_knobs(layers[_i], set + i,
+                                    n - i < BATCH ? n - i : BATCH);
+    ck_assert_uint_ge(n, 40);
+    ck_assert_uint_ge(n_replayed, 25);
+}
+END_TEST
+
 /* --- what users describe -------------------------------------------------- */
 
 START_TEST(own_knobs)
@@ -278,6 +375,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, as_vpu_run_says, 0, sizeof layers / sizeof *layers);
     tcase_add_loop_test(t, steps_add_up, 0, sizeof layers / sizeof *layers);
+    tcase_add_loop_test(t, every_parameter, 0, 2);
     tcase_add_test(t, figures);
     tcase_add_test(t, the_same_every_time);
     tcase_add_test(t, own_knobs);

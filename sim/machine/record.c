@@ -1,0 +1,306 @@
+/* See record.h.
+ *
+ * The steps of a SHAVE lie one behind the other in a block of bytes that grows:
+ * a head, and behind it what the step's kind has of the rest, of `bank_lines`
+ * those that are not 0. */
+#include "sim/machine/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/oom.h"
+#include "sim/machine/engine.h"
+
+typedef struct {
+    uint8_t kind; /* mach_step_kind */
+    uint8_t memory; /* RUN: mem follows */
+    uint16_t banks; /* RUN: of each bit that is set a bank_lines follows */
+    uint32_t spare;
+    uint64_t id, issue_cycles;
+} head;
+
+typedef struct {
+    uint8_t *bytes;
+    size_t n, cap;
+} block;
+
+struct mach_record {
+    uint64_t max_bytes, n_bytes;
+    bool broken; /* does not fit, or is not to be replayed */
+    bool whole;  /* every SHAVE has told its end */
+    mach_launch launch;
+    block shaves[MACH_MAX_SHAVES];
+    /* While it is attached: */
+    mach_refill *refill;
+    void *user;
+};
+
+enum { MEM_HEAD = offsetof(mach_mem_counts, bank_lines) };
+
+mach_record *mach_record_create(uint64_t max_bytes)
+{
+    mach_record *r = oom_malloc(sizeof *r);
+
+    *r = (mach_record){.max_bytes = max_bytes, .broken = true};
+    return r;
+}
+
+static void forget(mach_record *r)
+{
+    for (int i = 0; i < MACH_MAX_SHAVES; i++) {
+        free(r->shaves[i].bytes);
+        r->shaves[i] = (block){0};
+    }
+    r->n_bytes = 0;
+}
+
+void mach_record_free(mach_record *r)
+{
+    if (r)
+        forget(r);
+    free(r);
+}
+
+bool mach_record_complete(const mach_record *r)
+{
+    return r->whole && !r->broken;
+}
+
+const mach_launch *mach_record_launch(const mach_record *r)
+{
+    return &r->launch;
+}
+
+/* --- writing ------------------------------------------------------------- */
+
+static bool put(mach_record *r, block *b, const void *data, size_t n)
+{
+    if (b->cap - b->n < n) {
+        size_t cap = b->cap ? 2 * b->cap : 4096;
+
+        b->bytes = oom_realloc(b->bytes, cap);
+        b->cap = cap;
+    }
+    memcpy(b->bytes + b->n, data, n);
+    b->n += n;
+    r->n_bytes += n;
+    return true;
+}
+
+static uint16_t banks_in_use(const mach_mem_counts *m)
+{
+    uint16_t mask = 0;
+
+    for (int i = 0; i < MACH_MAX_BANKS; i++)
+        mask |= (uint16_t)((m->bank_lines[i] != 0) << i);
+    return mask;
+}
+
+static bool has_memory(const mach_mem_counts *m)
+{
+    static const mach_mem_counts none;
+
+    return memcmp(m, &none, MEM_HEAD) != 0;
+}
+
+static void put_step(mach_record *r, block *b, const mach_step *s)
+{
+    const mach_mem_counts *m = &s->detail.mem;
+    head h = {.kind = (uint8_t)s->kind,
+              .id = s->id,
+              .issue_cycles = s->issue_cycles};
+
+    if (s->kind == MACH_STEP_RUN) {
+        h.banks = banks_in_use(m);
+        h.memory = h.banks || has_memory(m);
+    }
+    put(r, b, &h, sizeof h);
+    if (h.memory)
+        put(r, b, m, MEM_HEAD);
+    for (int i = 0; i < MACH_MAX_BANKS; i++)
+        if (h.banks >> i & 1)
+            put(r, b, &m->bank_lines[i], sizeof m->bank_lines[i]);
+    if (s->kind == MACH_STEP_DMA)
+        put(r, b, &s->detail.dma, sizeof s->detail.dma);
+}
+
+bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
+{
+    if (!r->broken)
+        put_step(r, &r->shaves[shave], step);
+    if (r->n_bytes > r->max_bytes) {
+        forget(r);
+        r->broken = true;
+    }
+    return !r->broken;
+}
+
+static void empty(mach_record *r, const mach_launch *like)
+{
+    forget(r);
+    r->broken = like->transactions;
+    r->whole = false;
+    r->launch = *like;
+    r->launch.refill = NULL;
+    r->launch.user = NULL;
+    r->launch.watch = NULL;
+    r->launch.locals = NULL; /* they live as long as the launch */
+    r->launch.n_locals = 0;
+}
+
+void mach_record_begin(mach_record *r, const mach_launch *like)
+{
+    empty(r, like);
+    r->whole = true;
+}
+
+/* The launch's own refill appends; what it appended is copied. */
+static vpu_status refill_and_record(void *user, mach_queue *queues, uint32_t n,
+                                    vpu_error *err)
+{
+    mach_record *r = user;
+    uint32_t before[MACH_MAX_SHAVES];
+    bool whole = true;
+    vpu_status st;
+
+    for (uint32_t i = 0; i < n; i++)
+        before[i] = queues[i].n - queues[i].head;
+    st = r->refill(r->user, queues, n, err);
+    for (uint32_t i = 0; i < n && !st; i++) {
+        const mach_queue *q = &queues[i];
+
+        for (uint32_t k = q->head + before[i]; k < q->n; k++)
+            mach_record_add(r, i, &q->items[k]);
+        whole &= q->ended;
+    }
+    r->whole = whole && !st;
+    return st;
+}
+
+void mach_record_attach(mach_record *r, mach_launch *launch)
+{
+    empty(r, launch);
+    r->refill = launch->refill;
+    r->user = launch->user;
+    launch->refill = refill_and_record;
+    launch->user = r;
+}
+
+/* --- reading ------------------------------------------------------------- */
+
+mach_record_cursor mach_record_steps(const mach_record *r, uint32_t shave)
+{
+    return (mach_record_cursor){.record = r, .shave = shave};
+}
+
+static void get(mach_record_cursor *c, void *to, size_t n)
+{
+    memcpy(to, c->record->shaves[c->shave].bytes + c->at, n);
+    c->at += n;
+}
+
+bool mach_record_next(mach_record_cursor *c, mach_step *out)
+{
+    head h;
+
+    if (c->at == c->record->shaves[c->shave].n)
+        return false;
+    get(c, &h, sizeof h);
+    *out = (mach_step){.kind = (mach_step_kind)h.kind,
+                       .id = h.id,
+                       .issue_cycles = h.issue_cycles};
+    if (h.memory)
+        get(c, &out->detail.mem, MEM_HEAD);
+    for (int i = 0; i < MACH_MAX_BANKS; i++)
+        if (h.banks >> i & 1)
+            get(c, &out->detail.mem.bank_lines[i], sizeof(uint32_t));
+    if (h.kind == MACH_STEP_DMA)
+        get(c, &out->detail.dma, sizeof out->detail.dma);
+    return true;
+}
+
+/* --- replaying ----------------------------------------------------------- */
+
+typedef struct {
+    mach_record_cursor cursors[MACH_MAX_SHAVES];
+} replay;
+
+/* Steps a queue gets at once: few, so that they stay in the host's caches. */
+enum { BATCH = 64 };
+
+static bool copy_batch(mach_record_cursor *c, mach_queue *q)
+{
+    for (uint32_t k = 0; k < BATCH || !q->ended;) {
+        mach_step s, *to;
+        size_t at = c->at;
+
+        if (!mach_record_next(c, &s)) {
+            q->ended = true;
+            return true;
+        }
+        if (s.kind == MACH_STEP_GROUP && k >= BATCH) {
+            c->at = at; /* groups come whole */
+            return true;
+        }
+        to = mach_queue_push(q, s.kind);
+        if (!to)
+            return false;
+        if (s.kind == MACH_STEP_RUN || s.kind == MACH_STEP_DMA) {
+            *to = s;
+        } else {
+            to->id = s.id;
+            to->issue_cycles = s.issue_cycles;
+        }
+        k++;
+    }
+    return true;
+}
+
+static vpu_status refill_from_record(void *user, mach_queue *queues, uint32_t n,
+                                     vpu_error *err)
+{
+    replay *p = user;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!queues[i].ended && queues[i].n - queues[i].head < BATCH &&
+            !copy_batch(&p->cursors[i], &queues[i]))
+            return err_set(err, VPU_ERR_NOMEM, "no memory for recorded steps");
+    return VPU_OK;
+}
+
+vpu_status mach_record_replay(const mach_record *r, const mach_desc *desc,
+                              trc_writer *trace, const mach_watch *watch,
+                              mach_profile *out, vpu_error *err)
+{
+    replay p;
+    mach_launch l = r->launch;
+
+    if (!mach_record_complete(r))
+        return err_set(err, VPU_ERR_INVALID,
+                       "not all steps of the launch are recorded");
+    for (uint32_t i = 0; i < l.n_shaves; i++)
+        p.cursors[i] = mach_record_steps(r, i);
+    l.refill = refill_from_record;
+    l.user = &p;
+    l.watch = watch;
+    return mach_run(desc, &l, trace, out, err);
+}
+
+/* --- what steps depend on ------------------------------------------------ */
+
+/* Parameters that sim/exec and sim/machine/cache look at. The rest is read by
+ * the engine alone; tests/sim/machine/record_test.c tries each. */
+static const char *const looked_at[] = {
+    "num_shaves",    "shaves_default", "cmx_base",         "cmx_slices",
+    "cmx_slices_user", "cmx_slice_bytes", "ocl_local_budget", "ddr_base",
+    "ddr_bytes",     "wg_split",       "l1d_bytes",        "l1d_line",
+    "l1d_ways",      "l2_bytes",       "l2_line",          "l2_ways",
+    "l2_partition",  "ddr_banks",      "ddr_row_bytes",    "ddr_bank_hash"};
+
+bool mach_record_depends(const char *parameter)
+{
+    for (size_t i = 0; i < sizeof looked_at / sizeof *looked_at; i++)
+        if (!strcmp(looked_at[i], parameter))
+            return true;
+    return false;
+}
