@@ -12,7 +12,7 @@
 typedef struct {
     target_options t;
     options_list knobs;
-    uint32_t steps;
+    uint32_t steps, lines;
     bool list, json;
 } whatif_options;
 
@@ -33,12 +33,17 @@ static bool take_steps(void *fields, const char *value, arena *a)
 
 static const cli_option rows[] = {
     {"knob", "NAME|KEY=VALUE[,…]", OPTION_LIST, AT(knobs),
-     .help = "what is changed: a name of the table, or parameters of the "
-             "machine (vpu machine) and shaves=N, at once; may be given "
-             "several times; default: all of the table"},
+     .help =
+         "what is changed: a name of the table, or parameters of the "
+         "machine (vpu machine), shaves=N, and issue= or stall=[FILE:]LINE*FACTOR, what is left of a source line's cycles, at once; may be given "
+         "several times; default: all of the table"},
     {"steps", "N", OPTION_OTHER, .take = take_steps,
      .help = "changes one upon another, those that save most first (default "
              "4, 0: none)"},
+    {"lines", "N", OPTION_COUNT, AT(lines),
+     .help = "and the N source lines with most cycles, without their issue "
+             "cycles or stalls, and with half of them; counted on the "
+             "interpreter"},
     {"list", NULL, OPTION_FLAG, AT(list),
      .help = "the changes there are, as --knob takes them, and run nothing"},
     {"json", NULL, OPTION_FLAG, AT(json), .help = "the answers as JSON"}};
@@ -108,20 +113,25 @@ static vpu_status take_knobs(session *s, whatif_config *cfg, vpu_error *err)
                                &own[i], err);
     cfg->knobs = s->o.knobs.n ? own : known;
     cfg->n_knobs = s->o.knobs.n ? s->o.knobs.n : n;
+    if (!st && s->o.lines)
+        st = whatif_line_knobs(cfg, s->t.graph, s->o.lines, s->a, &cfg->knobs,
+                               &cfg->n_knobs, err);
     return st;
 }
 
 static vpu_status ask(session *s, vpu_error *err)
 {
-    whatif_config cfg = {.ops = backend_offering(BACKEND_MACHINE | BACKEND_OBSERVE),
-                         .run = target_backend(&s->o.t, &s->t),
-                         .max_steps = s->o.steps,
-                         .fill = fill,
-                         .fill_user = s};
-    vpu_status st = take_knobs(s, &cfg, err);
+    whatif_config cfg = {
+        .ops = backend_offering(BACKEND_MACHINE | BACKEND_OBSERVE),
+        .run = target_backend(&s->o.t, &s->t),
+        .max_steps = s->o.steps,
+        .fill = fill,
+        .fill_user = s};
+    vpu_status st;
 
     cfg.run.device = "";
     cfg.run.log = &s->log;
+    st = take_knobs(s, &cfg, err);
     return st ? st : whatif_ask(&cfg, s->t.graph, s->a, &s->report, err);
 }
 
@@ -144,16 +154,32 @@ static double share(const whatif_outcome *x, mach_cause c)
                : 0;
 }
 
+/* ", 32 work-groups" of an edit, where one launch is edited. */
+static void print_groups(const session *s, const whatif_outcome *x, str *out)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < s->t.graph->n_launches && x->groups; i++) {
+        if (x->groups[i] && n)
+            return;
+        n += x->groups[i];
+    }
+    if (n)
+        str_printf(out, ", in %" PRIu64 " work-groups", n);
+}
+
 static void print_row(const session *s, const char *front, const whatif_row *r,
                       str *out)
 {
     const whatif_outcome *x = &r->outcome;
     mach_cause c = whatif_main_cause(x);
 
-    str_printf(out, "%-2s%-24s %13" PRIu64 " %10.3f %7.2f  %s %.0f %%%s%s\n",
+    str_printf(out, "%-2s%-24s %13" PRIu64 " %10.3f %7.2f  %s %.0f %%%s%s",
                front, r->knob->name, x->cycles, ms_of(s, x->cycles),
                times(s, x->cycles), mach_cause_name(c), share(x, c),
                *r->knob->about ? "  " : "", r->knob->about);
+    print_groups(s, x, out);
+    str_puts(out, "\n");
 }
 
 static void print_text(const session *s, str *out)
@@ -192,8 +218,7 @@ static json_t *json_outcome(const session *s, const whatif_outcome *x)
     return json_pack("{s:I, s:f, s:f, s:b, s:o, s:o}", "cycles",
                      (json_int_t)x->cycles, "ms", ms_of(s, x->cycles), "times",
                      times(s, x->cycles), "replayed", x->replayed,
-                     "shave_cycles_by_cause", causes,
-                     "launches", launches);
+                     "shave_cycles_by_cause", causes, "launches", launches);
 }
 
 static json_t *json_rows(const session *s, const whatif_row *of, size_t n)

@@ -33,7 +33,8 @@ const whatif_knob *whatif_knobs(const mach_desc *desc, uint32_t n_shaves,
                                 arena *a, size_t *n)
 {
     static const whatif_knob rows[] = {
-#define WHATIF_KNOB(name, about, text) {name, about, {text}, 1, 0, false},
+#define WHATIF_KNOB(id, what, text) \
+    {.name = id, .about = what, .settings = {text}, .n_settings = 1},
 #include "runtime/whatif/whatif.def"
     };
     size_t n_rows = sizeof rows / sizeof *rows;
@@ -47,6 +48,13 @@ const whatif_knob *whatif_knobs(const mach_desc *desc, uint32_t n_shaves,
         k->n_settings = 0;
         split_settings(rows[i].settings[0], " ", a, k);
     }
+    list[(*n)++] = (whatif_knob){.name = "issue",
+                                 .about = "operations take no cycles",
+                                 .scale = {.on = true, .stall = 1}};
+    for (whatif_edit e = WHATIF_NO_EDIT + 1; e < WHATIF_N_EDITS; e++)
+        list[(*n)++] = (whatif_knob){.name = whatif_edit_name(e),
+                                     .about = whatif_edit_about(e),
+                                     .edit = e};
     /* One less, for crowds that one SHAVE more makes; halves; all. */
     if (n_shaves > 2)
         add_shaves(list, n, n_shaves - 1, a);
@@ -70,6 +78,34 @@ static vpu_status take_shaves(const char *value, const mach_desc *desc,
                        "shaves=%s: expected 1 to %llu, those of the machine",
                        value, (unsigned long long)desc->num_shaves);
     out->shaves = (uint32_t)n;
+    return VPU_OK;
+}
+
+/* "grn.cl:18*0.5", "18*0". */
+static vpu_status take_line(const char *value, bool issue, arena *a,
+                            whatif_knob *out, vpu_error *err)
+{
+    char *text = arena_strdup(a, value), *star = strchr(text, '*'), *colon;
+    char *end = NULL;
+    double factor = star ? strtod(star + 1, &end) : -1;
+    unsigned long long line = 0;
+
+    if (star)
+        *star = 0;
+    colon = strrchr(text, ':');
+    if (!star || !star[1] || *end || !(factor >= 0 && factor <= 1) ||
+        !str_to_u64(colon ? colon + 1 : text, &line) || !line ||
+        line > UINT32_MAX)
+        return err_set(err, VPU_ERR_INVALID,
+                       "%s=%s: expected [FILE:]LINE*FACTOR, FACTOR from 0 to 1",
+                       issue ? "issue" : "stall", value);
+    if (colon)
+        *colon = 0;
+    out->scale = (whatif_scale){.on = true,
+                                .line = (uint32_t)line,
+                                .file = colon ? text : NULL,
+                                .issue = issue ? factor : 1,
+                                .stall = issue ? 1 : factor};
     return VPU_OK;
 }
 
@@ -104,6 +140,8 @@ vpu_status whatif_knob_parse(const char *text, const mach_desc *desc,
 
         if (!strncmp(s, "shaves=", 7)) {
             st = take_shaves(s + 7, desc, out, err);
+        } else if (!strncmp(s, "issue=", 6) || !strncmp(s, "stall=", 6)) {
+            st = take_line(s + 6, *s == 'i', a, out, err);
         } else {
             out->settings[kept++] = s;
             st = mach_desc_set(&trial, a, s, err);

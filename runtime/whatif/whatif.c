@@ -1,6 +1,8 @@
 /* Runs of a graph on changed machines. */
 #include "runtime/whatif/whatif.h"
 
+#include "runtime/whatif/lines.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,12 @@
 /* The launches of a run with some knobs turned, step by step: what they take
  * with further ones that steps do not depend on is a replay. */
 typedef struct {
-    mach_record **launches; /* NULL: nothing is kept */
+    mach_record *steps;
+    exec_sample *sample; /* NULL: there is none */
+} kept;
+
+typedef struct {
+    kept *launches;             /* NULL: nothing is kept */
     const whatif_knob **turned; /* those that steps depend on */
     size_t n_turned;
 } basis;
@@ -22,6 +29,7 @@ typedef struct {
     const graph *g;
     arena *a;
     basis bases[N_BASES];
+    exec_profile *lines;           /* of each launch; NULL: not known yet */
     uint64_t runs, replays, total; /* so far; 0 = not known */
 } asking;
 
@@ -50,22 +58,21 @@ static void add_launch(whatif_outcome *to, const mach_profile *p,
             to->causes[c] += p->by_cause[s][c];
 }
 
-/* Launch i; into the record, unless that is NULL. */
-static vpu_status run_launch(const backend *b, uint32_t i,
-                             mach_record *record, whatif_outcome *out,
-                             uint64_t *cycles, vpu_error *err)
+/* Launch i; what is kept of it, unless that is NULL. */
+static vpu_status run_launch(asking *x, const backend *b, uint32_t i, kept *to,
+                             whatif_outcome *out, uint64_t *cycles,
+                             vpu_error *err)
 {
-    const exec_observer keep = {.name = "what if", .steps = record};
+    const exec_observer keep = {.name = "what if",
+                                .steps = to ? to->steps : NULL};
     const exec_observer *const list[] = {&keep};
     const backend_launch *l;
     backend_result result = {0};
     vpu_status st;
 
-    if (record)
-        b->ops->observe->observers(b->self, list, 1);
+    b->ops->observe->observers(b->self, list, 1);
     st = backend_run(b, i, 1, &result, err);
-    if (record)
-        b->ops->observe->observers(b->self, NULL, 0);
+    b->ops->observe->observers(b->self, NULL, 0);
     if (st)
         return st;
     *cycles = result.cycles;
@@ -73,6 +80,8 @@ static vpu_status run_launch(const backend *b, uint32_t i,
     l = backend_launch_of(b, i);
     if (l->kernel)
         add_launch(out, &l->exec.profile, l->n_shaves);
+    if (to && l->sample)
+        to->sample = arena_memdup(x->a, l->sample, sizeof *l->sample);
     return VPU_OK;
 }
 
@@ -83,7 +92,7 @@ static vpu_status run_open(asking *x, const backend *b, const basis *keep,
     vpu_status st = x->cfg->fill(x->cfg->fill_user, b, err);
 
     for (uint32_t i = 0; i < x->g->n_launches && !st; i++)
-        st = run_launch(b, i, keep ? keep->launches[i] : NULL, out,
+        st = run_launch(x, b, i, keep ? &keep->launches[i] : NULL, out,
                         &launches[i], err);
     out->launches = launches;
     return st;
@@ -174,24 +183,86 @@ static bool is_complete(const asking *x, const basis *b)
     if (!b->launches)
         return false;
     for (uint32_t i = 0; i < x->g->n_launches; i++)
-        if (!mach_record_complete(b->launches[i]))
+        if (!mach_record_complete(b->launches[i].steps))
             return false;
     return true;
 }
 
 static void open_basis(asking *x, basis *b)
 {
-    b->launches = arena_array(x->a, mach_record *, x->g->n_launches + 1);
+    b->launches = arena_array(x->a, kept, x->g->n_launches + 1);
     b->turned = arena_array(x->a, const whatif_knob *, x->cfg->max_steps + 2);
     for (uint32_t i = 0; i < x->g->n_launches; i++)
-        b->launches[i] = mach_record_create(RECORD_BYTES);
+        b->launches[i].steps = mach_record_create(RECORD_BYTES);
 }
 
 static void close_bases(asking *x)
 {
     for (int k = 0; k < N_BASES; k++)
         for (uint32_t i = 0; i < x->g->n_launches && x->bases[k].launches; i++)
-            mach_record_free(x->bases[k].launches[i]);
+            mach_record_free(x->bases[k].launches[i].steps);
+}
+
+/* The knob of the n that edits, that scales; NULL: none. */
+static const whatif_knob *editing(const whatif_knob *const *knobs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (knobs[i]->edit)
+            return knobs[i];
+    return NULL;
+}
+
+static bool scaling(const whatif_knob *const *knobs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (knobs[i]->scale.on)
+            return true;
+    return false;
+}
+
+static uint64_t items_of(const graph_launch *l)
+{
+    return (uint64_t)l->global[0] * l->global[1] * l->global[2];
+}
+
+/* The steps of launch i with what the knobs leave of them; NULL: as they are.
+ * To be freed. */
+static mach_record *scale_steps(const asking *x, uint32_t i, const kept *from,
+                                const whatif_knob *const *knobs, size_t n)
+{
+    double issue = 1, stall = 1;
+
+    if (!scaling(knobs, n))
+        return NULL;
+    for (size_t k = 0; k < n; k++)
+        if (knobs[k]->scale.on)
+            lines_scale(x->g, i, x->lines ? &x->lines[i] : NULL,
+                        &knobs[k]->scale, &issue, &stall);
+    return whatif_scaled(from->steps, issue, stall);
+}
+
+/* Launch i in another form, or as it is where that does not apply. */
+static vpu_status replay_launch(const asking *x, uint32_t i, const kept *from,
+                                const whatif_knob *const *knobs, size_t n,
+                                const mach_desc *desc, mach_profile *p,
+                                uint64_t *groups, vpu_error *err)
+{
+    mach_record *less = scale_steps(x, i, from, knobs, n);
+    const whatif_launch l = {less ? less : from->steps, from->sample,
+                             items_of(&x->g->launches[i])};
+    const whatif_knob *edit = editing(knobs, n);
+    whatif_edited edited = {.n_groups = 0};
+    bool possible = false;
+    vpu_status st = VPU_OK;
+
+    if (edit)
+        st = whatif_edit_launch(&l, edit->edit, desc, &possible, &edited, err);
+    *p = edited.profile;
+    *groups = edited.n_groups;
+    if (!st && !possible)
+        st = mach_record_replay(l.steps, desc, NULL, NULL, p, err);
+    mach_record_free(less);
+    return st;
 }
 
 static vpu_status replay(asking *x, const basis *from,
@@ -199,50 +270,93 @@ static vpu_status replay(asking *x, const basis *from,
                          whatif_outcome *out, vpu_error *err)
 {
     uint64_t *launches = arena_array(x->a, uint64_t, x->g->n_launches + 1);
+    uint64_t *groups = arena_array(x->a, uint64_t, x->g->n_launches + 1);
     backend_config run;
     mach_desc desc;
     vpu_status st = turn(x, knobs, n, &run, &desc, err);
 
-    *out = (whatif_outcome){.replayed = true, .launches = launches};
+    *out = (whatif_outcome){.replayed = true,
+                            .launches = launches,
+                            .groups = editing(knobs, n) ? groups : NULL};
     for (uint32_t i = 0; i < x->g->n_launches && !st; i++) {
-        const mach_record *r = from->launches[i];
-        mach_profile p = {0};
+        const kept *k = &from->launches[i];
+        mach_profile p;
 
         if (run.how.cancel && atomic_load(run.how.cancel))
             return err_set(err, VPU_ERR_STOPPED, "stopped");
-        st = mach_record_replay(r, &desc, NULL, NULL, &p, err);
+        st = replay_launch(x, i, k, knobs, n, &desc, &p, &groups[i], err);
+        if (st)
+            break;
         launches[i] = p.cycles;
         out->cycles += p.cycles;
-        add_launch(out, &p, mach_record_launch(r)->n_shaves);
+        add_launch(out, &p, mach_record_launch(k->steps)->n_shaves);
     }
     x->replays++;
     return st;
 }
 
-/* What the graph takes with n knobs turned, the last of which is tried. */
+/* Does an edit apply to a launch? */
+static bool changes_something(const asking *x, const whatif_outcome *o)
+{
+    for (uint32_t i = 0; i < x->g->n_launches && o->groups; i++)
+        if (o->groups[i])
+            return true;
+    return false;
+}
+
+static const basis *find_basis(const asking *x, const whatif_knob *const *apart,
+                               size_t n)
+{
+    for (int k = 0; k < N_BASES; k++) {
+        const basis *b = &x->bases[k];
+
+        if (b->n_turned == n && !memcmp(b->turned, apart, n * sizeof *apart) &&
+            is_complete(x, b))
+            return b;
+    }
+    return NULL;
+}
+
+static bool needs_lines(const whatif_knob *const *knobs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (knobs[i]->scale.line)
+            return true;
+    return false;
+}
+
+/* What the graph takes with n knobs turned, the last of which is tried. What
+ * edits steps is answered by replays alone; where there are too many steps to
+ * keep, not at all: cycles are UINT64_MAX then. */
 static vpu_status take(asking *x, const whatif_knob *const *knobs, size_t n,
                        whatif_outcome *out, vpu_error *err)
 {
     const whatif_knob **apart = arena_array(x->a, const whatif_knob *, n + 1);
     size_t n_apart = others(knobs, n, apart);
-    basis *last = &x->bases[LAST];
+    bool edited = editing(knobs, n) || scaling(knobs, n);
+    basis *to = &x->bases[n_apart ? LAST : PLAIN];
+    const basis *from = find_basis(x, apart, n_apart);
+    vpu_status st = VPU_OK;
 
     tell_progress(x);
-    if (n && !whatif_is_replayed(knobs[n - 1]))
+    if (!x->lines && needs_lines(knobs, n))
+        st = lines_learn(x->cfg, x->g, x->a, &x->lines, err);
+    if (st)
+        return st;
+    if (from)
+        return replay(x, from, knobs, n, out, err);
+    if (n && !edited && !whatif_is_replayed(knobs[n - 1]))
         return run_with(x, knobs, n, NULL, out, err);
-    for (int k = 0; k < N_BASES; k++) {
-        const basis *b = &x->bases[k];
-
-        if (b->n_turned == n_apart &&
-            !memcmp(b->turned, apart, n_apart * sizeof *apart) &&
-            is_complete(x, b))
-            return replay(x, b, knobs, n, out, err);
-    }
-    if (!n_apart)
-        return run_with(x, knobs, n, &x->bases[PLAIN], out, err);
-    memcpy(last->turned, apart, n_apart * sizeof *apart);
-    last->n_turned = n_apart;
-    return run_with(x, knobs, n, last, out, err);
+    memcpy(to->turned, apart, n_apart * sizeof *apart);
+    to->n_turned = n_apart;
+    st =
+        run_with(x, edited ? apart : knobs, edited ? n_apart : n, to, out, err);
+    if (st || !edited)
+        return st;
+    if (is_complete(x, to))
+        return replay(x, to, knobs, n, out, err);
+    *out = (whatif_outcome){.cycles = UINT64_MAX};
+    return VPU_OK;
 }
 
 /* --- singles, and one after another --------------------------------------- */
@@ -263,21 +377,25 @@ static vpu_status ask_singles(asking *x, whatif_report *out, vpu_error *err)
     vpu_status st = VPU_OK;
 
     for (size_t i = 0; i < n && !st; i++) {
-        const whatif_knob *k = rows[i].knob = &x->cfg->knobs[i];
+        const whatif_knob *k = &x->cfg->knobs[i];
+        whatif_row *row = &rows[out->n_rows];
 
-        st = take(x, &k, 1, &rows[i].outcome, err);
+        row->knob = k;
+        st = take(x, &k, 1, &row->outcome, err);
+        out->n_rows += row->outcome.cycles != UINT64_MAX &&
+                       (!k->edit || changes_something(x, &row->outcome));
     }
     if (!st)
-        qsort(rows, n, sizeof *rows, by_cycles);
+        qsort(rows, out->n_rows, sizeof *rows, by_cycles);
     out->rows = rows;
-    out->n_rows = n;
     return st;
 }
 
 /* Two that say the same thing differently are not turned both. */
 static bool are_apart(const whatif_knob *x, const whatif_knob *y)
 {
-    return x != y && !(x->shaves && y->shaves) && !(x->reverse && y->reverse);
+    return x != y && !(x->shaves && y->shaves) && !(x->reverse && y->reverse) &&
+           !(x->edit && y->edit);
 }
 
 static bool is_worth_it(uint64_t cycles, uint64_t before)

@@ -12,7 +12,7 @@
 #include "sim/machine/engine.h"
 
 typedef struct {
-    uint8_t kind; /* mach_step_kind */
+    uint8_t kind;   /* mach_step_kind */
     uint8_t memory; /* RUN: mem follows */
     uint16_t banks; /* RUN: of each bit that is set a bank_lines follows */
     uint32_t spare;
@@ -106,9 +106,8 @@ static bool has_memory(const mach_mem_counts *m)
 static void put_step(mach_record *r, block *b, const mach_step *s)
 {
     const mach_mem_counts *m = &s->detail.mem;
-    head h = {.kind = (uint8_t)s->kind,
-              .id = s->id,
-              .issue_cycles = s->issue_cycles};
+    head h = {
+        .kind = (uint8_t)s->kind, .id = s->id, .issue_cycles = s->issue_cycles};
 
     if (s->kind == MACH_STEP_RUN) {
         h.banks = banks_in_use(m);
@@ -291,11 +290,11 @@ vpu_status mach_record_replay(const mach_record *r, const mach_desc *desc,
 /* Parameters that sim/exec and sim/machine/cache look at. The rest is read by
  * the engine alone; tests/sim/machine/record_test.c tries each. */
 static const char *const looked_at[] = {
-    "num_shaves",    "shaves_default", "cmx_base",         "cmx_slices",
+    "num_shaves",      "shaves_default",  "cmx_base",         "cmx_slices",
     "cmx_slices_user", "cmx_slice_bytes", "ocl_local_budget", "ddr_base",
-    "ddr_bytes",     "wg_split",       "l1d_bytes",        "l1d_line",
-    "l1d_ways",      "l2_bytes",       "l2_line",          "l2_ways",
-    "l2_partition",  "ddr_banks",      "ddr_row_bytes",    "ddr_bank_hash"};
+    "ddr_bytes",       "wg_split",        "l1d_bytes",        "l1d_line",
+    "l1d_ways",        "l2_bytes",        "l2_line",          "l2_ways",
+    "l2_partition",    "ddr_banks",       "ddr_row_bytes",    "ddr_bank_hash"};
 
 bool mach_record_depends(const char *parameter)
 {

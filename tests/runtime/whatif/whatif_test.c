@@ -93,11 +93,18 @@ static const struct {
 };
 enum { N_KNOWN = sizeof known / sizeof *known };
 
+/* NULL: no machine, but another program. */
 static const char *options_of(const char *knob)
 {
+    static const char *const others[] = {"issue",  "dma-form",    "groups",
+                                         "phases", "two-buffers", "l2-sets"};
+
     for (int i = 0; i < N_KNOWN; i++)
         if (!strcmp(known[i].knob, knob))
             return known[i].options;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i], knob))
+            return NULL;
     ck_abort_msg("%s", knob);
 }
 
@@ -108,20 +115,23 @@ START_TEST(as_vpu_run_says)
         arena_printf(p.arena, "whatif %s/kernels/%s --json", root, layer));
     const json_t *rows = json_object_get(j, "knobs"), *row;
     json_int_t last = 0;
-    size_t i;
+    size_t i, n = 0;
 
     ck_assert_int_eq(number(json_object_get(j, "before"), "cycles"),
                      run_with(layer, ""));
-    ck_assert_uint_eq(json_array_size(rows), N_KNOWN);
     json_array_foreach(rows, i, row)
     {
         json_int_t cycles = number(row, "cycles");
 
         ck_assert_int_le(last, cycles);
         last = cycles;
+        if (!options_of(knob_of(row)))
+            continue;
         ck_assert_msg(cycles == run_with(layer, options_of(knob_of(row))), "%s",
                       knob_of(row));
+        n++;
     }
+    ck_assert_uint_eq(n, N_KNOWN);
     json_decref(j);
 }
 END_TEST
@@ -143,6 +153,8 @@ START_TEST(steps_add_up)
     {
         json_int_t cycles = number(step, "cycles");
 
+        if (!options_of(knob_of(step)))
+            break; /* from here on another program */
         options =
             arena_printf(p.arena, "%s %s", options, options_of(knob_of(step)));
         ck_assert_int_le(cycles, last - last / 100);
@@ -286,8 +298,8 @@ START_TEST(every_parameter)
         n += p.status == 0; /* else it contradicts another parameter */
     }
     for (size_t i = 0; i < n; i += BATCH)
-        n_replayed += compare_knobs(layers[_i], set + i,
-                                    n - i < BATCH ? n - i : BATCH);
+        n_replayed +=
+            compare_knobs(layers[_i], set + i, n - i < BATCH ? n - i : BATCH);
     ck_assert_uint_ge(n, 40);
     ck_assert_uint_ge(n_replayed, 25);
 }

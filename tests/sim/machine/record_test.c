@@ -72,8 +72,7 @@ static vpu_status refill(void *user, mach_queue *queues, uint32_t n,
             continue;
         }
         if (x->fail_at && x->next[i] >= x->fail_at)
-            return err_set(e, VPU_ERR_FAULT, "group %u",
-                           (unsigned)x->next[i]);
+            return err_set(e, VPU_ERR_FAULT, "group %u", (unsigned)x->next[i]);
         give(&queues[i], x->next[i]);
         x->next[i] += SHAVES;
     }
