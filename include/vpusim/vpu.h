@@ -1197,6 +1197,9 @@ typedef struct vpu_run_options {
      * times are in the report and, as tracks of their own, in the timeline. The
      * simulator with timing alone; at most its machine's engines. 0 = not. */
     uint32_t executors;
+    uint32_t advise; /* 1: the report says what would make launches faster, and
+                        how much, by replays of their steps; the simulator with
+                        VPU_TIMING_FLOW alone, no error elsewhere */
 } vpu_run_options;
 #define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
 

@@ -51,8 +51,8 @@ static int execute(void *self, const vpu_plugin_tensor *in, uint32_t n_in,
 }
 
 static const char *const types[] = {
-    "Reorg",     "ReorgClamp",    "ReorgExit", "ReorgLine", "ReorgUnrolled",
-    "ReorgLast", "ReorgLastLine", "ReorgGpu",  NULL};
+    "Reorg",    "ReorgClamp", "ReorgExit",     "ReorgLine", "ReorgUnrolled",
+    "ReorgDma", "ReorgLast",  "ReorgLastLine", "ReorgGpu",  NULL};
 static const vpu_plugin plugin = {.abi = VPU_PLUGIN_ABI,
                                   .bytes = sizeof(vpu_plugin),
                                   .name = "reorg",

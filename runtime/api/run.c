@@ -222,14 +222,19 @@ static vpu_status run_once(running *r, uint32_t repetition, vpu_error *err)
     return st;
 }
 
+/* Of steps that advice replays: half a million work-groups. */
+enum { STEPS_BYTES = 64 << 20 };
+
 static vpu_status run_repeated(running *r, vpu_error *err)
 {
     const backend *b = &r->g->open;
     vpu_status st = VPU_OK;
 
-    if (b->ops->observe)
+    if (b->ops->observe) {
         b->ops->observe->profile(b->self, "a profile",
                                  r->o->profile || r->o->folded);
+        b->ops->observe->keep_steps(b->self, r->o->advise ? STEPS_BYTES : 0);
+    }
     for (uint32_t i = 0; i < r->repeat && !st; i++)
         st = run_once(r, i, err);
     return st;

@@ -174,6 +174,8 @@ typedef struct {
     exec_profile profile; /* without rows unless backend_observe_ops.profile */
     /* Of the last run; NULL without time, and of native launches. */
     const exec_sample *sample;
+    /* Of the last run with backend_observe_ops.keep_steps; else NULL. */
+    const mach_record *steps;
     uint32_t n_shaves;
     double compile_s; /* host time */
     double run_s;     /* host time of a run, the median of all so far */
@@ -220,6 +222,9 @@ typedef struct {
     /* The launches that follow begin at this place in the order of their
      * groups; one SHAVE. */
     void (*begin_at)(void *self, uint64_t first);
+    /* Keep the steps of the runs that follow, into backend_launch.steps, as far
+     * as they fit into so many bytes for all launches together; 0 = do not. */
+    void (*keep_steps)(void *self, uint64_t bytes);
 } backend_observe_ops;
 
 typedef struct {

@@ -37,6 +37,7 @@ static void sim_close(void *self)
     for (uint32_t i = 0; i < b->graph->n_launches && b->stages; i++) {
         kernel_release(b->stages[i].kernel);
         kernel_release(b->stages[i].plain);
+        mach_record_free(b->stages[i].steps);
     }
     check_close(b->checker);
     memory_destroy(b->mem);
@@ -327,6 +328,13 @@ static void begin_at(void *self, uint64_t first)
     b->first = first;
 }
 
+static void keep_steps(void *self, uint64_t bytes)
+{
+    backend_sim_graph *b = self;
+
+    b->steps_bytes = bytes / (b->graph->n_launches ? b->graph->n_launches : 1);
+}
+
 static check_session *checker(void *self)
 {
     return ((backend_sim_graph *)self)->checker;
@@ -349,5 +357,6 @@ const backend_ops backend_sim_ops = {
     .trace = &(const backend_trace_ops){trace_to},
     .inspect = &(const backend_inspect_ops){buffer, address, memory_of, launch,
                                             backend_sim_rebind},
-    .observe = &(const backend_observe_ops){observers, profile, begin_at},
+    .observe =
+        &(const backend_observe_ops){observers, profile, begin_at, keep_steps},
     .order = &(const backend_order_ops){backend_sim_run_in_order, checker}};

@@ -18,6 +18,7 @@ typedef struct {
     backend_launch result;
     /* Of the last run; NULL without time, and of native launches. */
     exec_sample *sample;
+    mach_record *steps;          /* NULL: none were ever kept */
     double times[SIM_MAX_TIMES]; /* of the runs so far, ascending */
     uint32_t n_times;
 } backend_sim_stage;
@@ -42,6 +43,7 @@ typedef struct {
     const exec_observer *const *observers;
     uint32_t n_observers;
     uint64_t first;
+    uint64_t steps_bytes; /* to keep of each launch; 0 = none */
 } backend_sim_graph;
 
 /* sim_kernels.c: the kernel of each launch, and its arguments.

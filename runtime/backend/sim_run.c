@@ -128,10 +128,10 @@ static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
 
 /* --- what looks at a run ------------------------------------------------- */
 
-enum { OWN_OBSERVERS = 3 };
+enum { OWN_OBSERVERS = 4 };
 
 /* The observers of one launch: those of the caller, the timeline, the profile,
- * the sample for reports. */
+ * the sample and the steps for reports. */
 typedef struct {
     backend_sim_graph *b;
     backend_sim_stage *stage;
@@ -147,6 +147,20 @@ static void keep_profile(void *user, const exec_profile *p)
 
     to->n = p->n;
     to->rows = arena_memdup(x->b->arena, p->rows, p->n * sizeof *p->rows);
+}
+
+/* Where the steps of launch i go; NULL: nobody wants them. */
+static mach_record *steps_of(backend_sim_graph *b, uint32_t i)
+{
+    backend_sim_stage *s = &b->stages[i];
+
+    s->result.steps = NULL;
+    if (!b->steps_bytes || b->cfg->how.timing != EXEC_FLOWS)
+        return NULL;
+    if (!s->steps)
+        s->steps = mach_record_create(b->steps_bytes);
+    s->result.steps = s->steps;
+    return s->steps;
 }
 
 static void look(looking *x, backend_sim_graph *b, uint32_t i, exec_launch *el)
@@ -168,6 +182,9 @@ static void look(looking *x, backend_sim_graph *b, uint32_t i, exec_launch *el)
         (exec_observer){.name = "a report", .sample = b->stages[i].sample};
     if (x->own[2].sample)
         x->list[n++] = &x->own[2];
+    x->own[3] = (exec_observer){.name = "advice", .steps = steps_of(b, i)};
+    if (x->own[3].steps)
+        x->list[n++] = &x->own[3];
     if (b->trace)
         x->list[n++] = &x->own[0];
     if (b->profile)

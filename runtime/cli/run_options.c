@@ -85,6 +85,9 @@ static const cli_option own_rows[] = {
     {"kanata-bundles", "N", OPTION_COUNT, AT(kanata_bundles),
      .needs = BACKEND_OBSERVE,
      .help = "at most so many bundles (default 10000)"},
+    {"no-advice", NULL, OPTION_FLAG, AT(no_advice), .needs = BACKEND_MACHINE,
+     .help = "leave out, at the report's end, what would make the layer "
+             "faster (docs/advice.md)"},
     {"check", "[=LIST]", OPTION_OTHER, .take = take_check,
      .needs = BACKEND_ORDER,
      .help = "first look for what the kernels do wrong, as vpu check does; "
@@ -159,6 +162,7 @@ vpu_run_options run_options_words(const run_options *o)
                              .output = o->output,
                              .repeat = o->repeat,
                              .executors = o->executors,
+                             .advise = !o->no_advice,
                              .finalize = 1};
 }
 

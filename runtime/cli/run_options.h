@@ -15,7 +15,7 @@ typedef struct {
     uint64_t kanata_group;
     uint32_t kanata_bundles;
     int trace_level; /* a vpu_trace_level - 1 */
-    bool trace_host, view, json;
+    bool trace_host, view, json, no_advice;
     bool check;           /* before it runs */
     const char *checkers; /* NULL = the default ones */
     bool gdb;

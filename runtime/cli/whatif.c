@@ -154,15 +154,18 @@ static double share(const whatif_outcome *x, mach_cause c)
                : 0;
 }
 
-/* ", 32 work-groups" of an edit, where one launch is edited. */
+/* ", in 32 work-groups" of an edit that applies to one launch and cuts it
+ * anew. */
 static void print_groups(const session *s, const whatif_outcome *x, str *out)
 {
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < s->t.graph->n_launches && x->groups; i++) {
-        if (x->groups[i] && n)
+        if (x->groups[i] == UINT64_MAX)
+            continue;
+        if (n || !x->groups[i])
             return;
-        n += x->groups[i];
+        n = x->groups[i];
     }
     if (n)
         str_printf(out, ", in %" PRIu64 " work-groups", n);

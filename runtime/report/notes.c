@@ -1,6 +1,7 @@
 /* See notes.h. */
 #include "runtime/report/notes.h"
 
+#include "runtime/advice/crowd.h"
 #include "runtime/report/report_priv.h"
 #include "sim/machine/cache.h"
 #include "sim/machine/crowding.h"
@@ -36,47 +37,6 @@ static double share_of_cause(const backend_launch *s, mach_cause c)
 
 /* --- sets of L2 ---------------------------------------------------------- */
 
-/* The distance that comes most often between neighbours among n lines. */
-static uint32_t usual_distance(const uint32_t *lines, uint32_t n)
-{
-    uint32_t best = 0, best_times = 0;
-
-    for (uint32_t i = 1; i < n; i++) {
-        uint32_t times = 0, distance = lines[i] - lines[i - 1];
-
-        for (uint32_t k = 1; k < n; k++)
-            times += lines[k] - lines[k - 1] == distance;
-        if (times > best_times) {
-            best_times = times;
-            best = distance;
-        }
-    }
-    return best;
-}
-
-/* "16 lines of in0, 262144 bytes apart, 1 of in1". The lines are ascending, so
- * those of a buffer follow each other. */
-static void list_lines(const exec_sample *x, const mach_crowding *c, str *out)
-{
-    uint32_t n;
-
-    for (uint32_t i = 0; i < c->n_lines; i += n) {
-        const exec_sample_buffer *b = exec_sample_buffer_at(x, c->lines[i]);
-
-        for (n = 1; i + n < c->n_lines &&
-                    exec_sample_buffer_at(x, c->lines[i + n]) == b;)
-            n++;
-        str_printf(out, "%s%u%s of %s", i ? ", " : "", n,
-                   i        ? ""
-                   : n == 1 ? " line"
-                            : " lines",
-                   b ? b->name : "other data");
-        if (n > 1)
-            str_printf(out, " (%u bytes apart)",
-                       usual_distance(&c->lines[i], n));
-    }
-}
-
 static void add_sets(const report_source *r, const backend_launch *s,
                      report_notes *n)
 {
@@ -97,7 +57,7 @@ static void add_sets(const report_source *r, const backend_launch *s,
                "%.0f %% of the time waits for lines that L2 had and gave up, "
                "because more than %u share a set: ",
                share * 100, c.n_ways);
-    list_lines(s->sample, &c, text);
+    crowd_lines(s->sample, &c, text);
 }
 
 /* --- banks of DDR -------------------------------------------------------- */

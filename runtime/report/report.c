@@ -151,6 +151,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     str_printf(out, "  %-26s %.1f %%\n", "SHAVE utilisation",
                p->utilisation * 100);
     add_causes(out, s);
+    report_bounds_text(r, s, out);
     add_bytes(out, "DMA in", p->dma_in_bytes);
     add_bytes(out, "DMA out", p->dma_out_bytes);
     add_bytes(out, "loaded by kernels", p->load_bytes);
@@ -208,6 +209,7 @@ void report_text(const report_source *r, str *out)
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
     if (r->n_executors)
         add_executors(r, n, out);
+    report_advice_text(r, out);
 }
 
 static json_t *u64(uint64_t v)
@@ -259,8 +261,10 @@ static json_t *stage_json(const report_source *r, uint32_t i)
                         json_pack("[i,i,i]", (int)l->local[0], (int)l->local[1],
                                   (int)l->local[2]));
     json_object_set_new(o, "shaves", u64(s->n_shaves));
-    if (r->timing != EXEC_NO_TIMING)
+    if (r->timing != EXEC_NO_TIMING) {
         add_times(r, s, o);
+        report_bounds_json(r, s, o);
+    }
     json_object_set_new(o, "local_bytes", u64(e->local_bytes));
     json_object_set_new(o, "one_buffer", json_boolean(e->one_buffer));
     json_object_set_new(o, "not_vectorized",
@@ -314,5 +318,6 @@ void report_json(const report_source *r, str *out)
     report_outputs_json(r, o);
     report_hosts_json(r, o);
     report_operations_json(r, o);
+    report_advice_json(r, o);
     jsontext_add(out, o, 10);
 }

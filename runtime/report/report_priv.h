@@ -19,6 +19,14 @@ void report_hosts_json(const report_source *r, json_t *o);
 /* A row for each composed operation, and a list "operations" in o. */
 void report_operations_text(const report_source *r, str *out);
 void report_operations_json(const report_source *r, json_t *o);
+/* What bounds a launch that ran with timing: rows, and fields of its stage. */
+void report_bounds_text(const report_source *r, const backend_launch *l,
+                        str *out);
+void report_bounds_json(const report_source *r, const backend_launch *l,
+                        json_t *o);
+/* What would help, and a list "advice" in o, where steps were kept. */
+void report_advice_text(const report_source *r, str *out);
+void report_advice_json(const report_source *r, json_t *o);
 void report_plain_text(const report_source *r, str *out);
 void report_plain_json(const report_source *r, str *out);
 /* Cycles of all SHAVEs with that cause. */

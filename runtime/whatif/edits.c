@@ -1,5 +1,5 @@
 /* See edits.h. */
-#include "runtime/whatif/edits.h"
+#include "runtime/whatif/edits_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,174 +26,22 @@ const char *whatif_edit_about(whatif_edit e)
     return texts[e].about;
 }
 
-/* --- what there is to do -------------------------------------------------- */
-
-enum { IN, OUT, N_WAYS };
-
-/* Transfers in one direction. */
-typedef struct {
-    uint64_t n, bytes, lines;
-} traffic;
-
-/* The work of a launch, all groups together. */
-typedef struct {
-    uint64_t n_groups, issue[MACH_N_PHASES], runs;
-    uint64_t mem[10], banks[MACH_MAX_BANKS]; /* of mach_mem_counts, in order */
-    traffic copies[MACH_N_PHASES][N_WAYS];
-} work;
-
-enum {
-    L1_HITS,
-    L2_HITS,
-    LOAD_FILLS,
-    STORES,
-    STORE_FILLS,
-    WRITE_BACKS,
-    LOAD_BYTES,
-    STORE_BYTES,
-    LOADS_BEHIND,
-    LINES_BEFORE
-};
-
-static void add_memory(work *w, const mach_mem_counts *m)
+static uint64_t copied(const whatif_work *w, mach_phase p)
 {
-    w->mem[L1_HITS] += m->load_l1_hits;
-    w->mem[L2_HITS] += m->load_l2_hits;
-    w->mem[LOAD_FILLS] += m->load_fills;
-    w->mem[STORES] += m->stores;
-    w->mem[STORE_FILLS] += m->store_fills;
-    w->mem[WRITE_BACKS] += m->write_backs;
-    w->mem[LOAD_BYTES] += m->load_bytes;
-    w->mem[STORE_BYTES] += m->store_bytes;
-    w->mem[LOADS_BEHIND] += m->loads_behind;
-    w->mem[LINES_BEFORE] += m->lines_before;
-    for (int b = 0; b < MACH_MAX_BANKS; b++)
-        w->banks[b] += m->bank_lines[b];
+    return w->copies[p][WHATIF_IN].n + w->copies[p][WHATIF_OUT].n;
 }
 
-static void add_step(work *w, mach_phase *phase, const mach_step *s)
-{
-    traffic *t;
-
-    switch (s->kind) {
-    case MACH_STEP_GROUP:
-        w->n_groups++;
-        *phase = MACH_COMP;
-        break;
-    case MACH_STEP_PHASE:
-        *phase = (mach_phase)s->id;
-        break;
-    case MACH_STEP_RUN:
-        w->issue[*phase] += s->issue_cycles;
-        w->runs += *phase == MACH_COMP;
-        add_memory(w, &s->detail.mem);
-        break;
-    case MACH_STEP_DMA:
-        t = &w->copies[*phase][s->detail.dma.to_cmx ? IN : OUT];
-        t->n++;
-        t->bytes += s->detail.dma.bytes;
-        t->lines += s->detail.dma.lines;
-        w->issue[*phase] += s->issue_cycles;
-        break;
-    case MACH_STEP_WAIT:
-        w->issue[*phase] += s->issue_cycles;
-        break;
-    }
-}
-
-static work work_of(const mach_record *r)
-{
-    work w = {0};
-
-    for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++) {
-        mach_record_cursor c = mach_record_steps(r, i);
-        mach_phase phase = MACH_COMP;
-        mach_step s;
-
-        while (mach_record_next(&c, &s))
-            add_step(&w, &phase, &s);
-    }
-    return w;
-}
-
-static uint64_t copied(const work *w, mach_phase p)
-{
-    return w->copies[p][IN].n + w->copies[p][OUT].n;
-}
-
-static bool has_phases(const work *w)
+static bool has_phases(const whatif_work *w)
 {
     return copied(w, MACH_PRE) || copied(w, MACH_POST) || w->issue[MACH_PRE] ||
            w->issue[MACH_POST];
-}
-
-/* --- which bytes a group touches ------------------------------------------ */
-
-typedef struct {
-    uint32_t from, to;
-} span;
-
-static int by_place(const void *a, const void *b)
-{
-    uint32_t x = ((const span *)a)->from, y = ((const span *)b)->from;
-
-    return (x > y) - (x < y);
-}
-
-/* Different bytes of the spans, and how many runs of them there are. */
-static traffic merge(span *list, size_t n)
-{
-    traffic t = {0};
-    uint32_t end = 0;
-
-    qsort(list, n, sizeof *list, by_place);
-    for (size_t k = 0; k < n; k++) {
-        if (!t.lines || list[k].from > end) {
-            t.lines++;
-            end = list[k].from;
-        }
-        if (list[k].to > end) {
-            t.bytes += list[k].to - end;
-            end = list[k].to;
-        }
-    }
-    return t;
-}
-
-/* What the sample's first accesses of that many bytes touch. Where it is
- * shorter, as if the rest were like it. */
-static void touched(const exec_sample *x, uint64_t bytes, traffic out[N_WAYS])
-{
-    span *lists[N_WAYS];
-    size_t n[N_WAYS] = {0};
-    uint64_t seen = 0;
-
-    for (int way = 0; way < N_WAYS; way++)
-        lists[way] = oom_malloc((x->n + 1) * sizeof *lists[way]);
-    for (uint32_t k = 0; k < x->n && seen < bytes; k++) {
-        uint32_t at = MACH_ACCESS_ADDR(x->list[k]);
-        uint32_t size = MACH_ACCESS_BYTES(x->list[k]);
-        int way = MACH_ACCESS_IS_STORE(x->list[k]) ? OUT : IN;
-
-        lists[way][n[way]++] = (span){at, at + size};
-        seen += size;
-    }
-    for (int way = 0; way < N_WAYS; way++) {
-        traffic t = merge(lists[way], n[way]);
-        double more = seen && seen < bytes ? (double)bytes / (double)seen : 1;
-
-        out[way] = (traffic){.n = t.bytes != 0,
-                             .bytes = (uint64_t)((double)t.bytes * more),
-                             .lines = (uint64_t)((double)t.lines * more)};
-        free(lists[way]);
-    }
 }
 
 /* --- other steps ---------------------------------------------------------- */
 
 /* What a group of the new launch does, but for its share of the work. */
 typedef struct {
-    work w; /* of all of them */
+    whatif_work w; /* of all of them */
     uint64_t n_groups, local_bytes;
     bool double_buffered, one_buffer;
 } form;
@@ -213,18 +61,19 @@ static uint32_t part32(uint64_t all, uint64_t k, uint64_t n)
     return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
-static mach_mem_counts memory_part(const work *w, uint64_t k, uint64_t n)
+static mach_mem_counts memory_part(const whatif_work *w, uint64_t k, uint64_t n)
 {
-    mach_mem_counts m = {.load_l1_hits = part32(w->mem[L1_HITS], k, n),
-                         .load_l2_hits = part32(w->mem[L2_HITS], k, n),
-                         .load_fills = part32(w->mem[LOAD_FILLS], k, n),
-                         .stores = part32(w->mem[STORES], k, n),
-                         .store_fills = part32(w->mem[STORE_FILLS], k, n),
-                         .write_backs = part32(w->mem[WRITE_BACKS], k, n),
-                         .load_bytes = part(w->mem[LOAD_BYTES], k, n),
-                         .store_bytes = part(w->mem[STORE_BYTES], k, n),
-                         .loads_behind = part32(w->mem[LOADS_BEHIND], k, n),
-                         .lines_before = part32(w->mem[LINES_BEFORE], k, n)};
+    mach_mem_counts m = {
+        .load_l1_hits = part32(w->mem[WHATIF_L1_HITS], k, n),
+        .load_l2_hits = part32(w->mem[WHATIF_L2_HITS], k, n),
+        .load_fills = part32(w->mem[WHATIF_LOAD_FILLS], k, n),
+        .stores = part32(w->mem[WHATIF_STORES], k, n),
+        .store_fills = part32(w->mem[WHATIF_STORE_FILLS], k, n),
+        .write_backs = part32(w->mem[WHATIF_WRITE_BACKS], k, n),
+        .load_bytes = part(w->mem[WHATIF_LOAD_BYTES], k, n),
+        .store_bytes = part(w->mem[WHATIF_STORE_BYTES], k, n),
+        .loads_behind = part32(w->mem[WHATIF_LOADS_BEHIND], k, n),
+        .lines_before = part32(w->mem[WHATIF_LINES_BEFORE], k, n)};
 
     for (int b = 0; b < MACH_MAX_BANKS; b++)
         m.bank_lines[b] = part32(w->banks[b], k, n);
@@ -262,7 +111,7 @@ static void put_runs(writing *x, uint64_t group, mach_phase p)
 /* As many as each group has now, one at least. How many it were. */
 static uint64_t put_copies(writing *x, uint64_t group, mach_phase p, int way)
 {
-    const traffic *t = &x->f->w.copies[p][way];
+    const whatif_traffic *t = &x->f->w.copies[p][way];
     uint64_t per_group = t->n / x->f->n_groups;
     uint64_t n = per_group ? per_group : 1, all = x->f->n_groups * n;
     uint64_t done = 0;
@@ -274,7 +123,7 @@ static uint64_t put_copies(writing *x, uint64_t group, mach_phase p, int way)
         s.detail.dma =
             (mach_transfer){.bytes = part(t->bytes, group * n + k, all),
                             .lines = lines ? lines : 1,
-                            .to_cmx = way == IN};
+                            .to_cmx = way == WHATIF_IN};
         if (!s.detail.dma.bytes)
             continue;
         mach_record_add(x->to, x->shave, &s);
@@ -289,8 +138,8 @@ static void put_phase(writing *x, uint64_t group, mach_phase p)
 
     put(x, MACH_STEP_PHASE, p);
     put_runs(x, group, p);
-    n = put_copies(x, group, p, IN);
-    n += put_copies(x, group, p, OUT);
+    n = put_copies(x, group, p, WHATIF_IN);
+    n += put_copies(x, group, p, WHATIF_OUT);
     if (p == MACH_COMP && n)
         put(x, MACH_STEP_WAIT, n);
 }
@@ -307,15 +156,11 @@ static void put_group(writing *x, uint64_t group)
     }
 }
 
-/* Room for the steps of an edit; it is one work-group's share of a record that
- * was kept, so it fits where that did. */
-enum { EDIT_BYTES = 256 << 20 };
-
 static vpu_status replay_form(const whatif_launch *l, const form *f,
                               const mach_desc *desc, mach_profile *out,
                               vpu_error *err)
 {
-    mach_record *r = mach_record_create(EDIT_BYTES);
+    mach_record *r = mach_record_create(WHATIF_EDIT_BYTES);
     mach_launch like = *mach_record_launch(l->steps);
     uint32_t n = like.n_shaves;
     vpu_status st;
@@ -337,82 +182,13 @@ static vpu_status replay_form(const whatif_launch *l, const form *f,
     return st;
 }
 
-/* --- less of it ----------------------------------------------------------- */
-
-/* Multiplies, and hands what is lost by rounding on to the next. */
-typedef struct {
-    double by, left;
-} scaling;
-
-static uint64_t scaled(scaling *x, uint64_t n)
-{
-    double y = (double)n * x->by + x->left;
-    uint64_t whole = (uint64_t)(y + 1e-6);
-
-    x->left = y - (double)whole;
-    return whole;
-}
-
-enum { N_COUNTS = 8 };
-
-/* One for each field, so that each sum is right. */
-typedef struct {
-    scaling issue, memory[N_COUNTS], banks[MACH_MAX_BANKS];
-} scalings;
-
-static void scale_step(scalings *x, mach_step *s)
-{
-    mach_mem_counts *m = &s->detail.mem;
-    uint32_t *const counts[] = {
-        &m->load_l1_hits, &m->load_l2_hits, &m->load_fills,   &m->stores,
-        &m->store_fills,  &m->write_backs,  &m->loads_behind, &m->lines_before};
-
-    s->issue_cycles = scaled(&x->issue, s->issue_cycles);
-    if (s->kind != MACH_STEP_RUN)
-        return;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        *counts[i] = (uint32_t)scaled(&x->memory[i], *counts[i]);
-    for (int b = 0; b < MACH_MAX_BANKS; b++)
-        m->bank_lines[b] = (uint32_t)scaled(&x->banks[b], m->bank_lines[b]);
-}
-
-static void scale_shave(const mach_record *r, uint32_t shave, double issue,
-                        double accesses, mach_record *to)
-{
-    mach_record_cursor c = mach_record_steps(r, shave);
-    scalings x = {.issue.by = issue};
-    mach_step s;
-
-    for (int i = 0; i < N_COUNTS; i++)
-        x.memory[i].by = accesses;
-    for (int b = 0; b < MACH_MAX_BANKS; b++)
-        x.banks[b].by = accesses;
-    while (mach_record_next(&c, &s)) {
-        scale_step(&x, &s);
-        mach_record_add(to, shave, &s);
-    }
-}
-
-mach_record *whatif_scaled(const mach_record *r, double issue, double accesses)
-{
-    mach_record *to;
-
-    if (!mach_record_complete(r))
-        return NULL;
-    to = mach_record_create(EDIT_BYTES);
-    mach_record_begin(to, mach_record_launch(r));
-    for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++)
-        scale_shave(r, i, issue, accesses, to);
-    return to;
-}
-
 /* --- the edits ------------------------------------------------------------ */
 
 typedef struct {
     const whatif_launch *l;
     const mach_desc *desc;
     const mach_launch *launch;
-    work w;
+    whatif_work w;
 } editing;
 
 static uint64_t scale(uint64_t x, uint64_t by, uint64_t over)
@@ -426,46 +202,56 @@ static uint64_t scale(uint64_t x, uint64_t by, uint64_t over)
 static void scale_lines(form *f, uint64_t n_before)
 {
     for (int p = 0; p < MACH_N_PHASES; p++)
-        for (int way = 0; way < N_WAYS; way++) {
-            traffic *t = &f->w.copies[p][way];
+        for (int way = 0; way < WHATIF_N_WAYS; way++) {
+            whatif_traffic *t = &f->w.copies[p][way];
 
             t->lines = scale(t->lines, f->n_groups, n_before);
             t->n = scale(t->n, f->n_groups, n_before);
         }
 }
 
-/* The kernel's own local memory, for so many groups instead. */
+/* Local memory of one of so many groups instead. Of a kernel with copies it is
+ * what they fill, as arrays of a fixed size have room for other groups than the
+ * launch's; else all it takes. */
 static uint64_t local_for(const editing *x, uint64_t n_groups)
 {
-    return scale(x->launch->local_bytes, x->w.n_groups, n_groups);
+    uint64_t copied = 0;
+
+    for (int p = 0; p < MACH_N_PHASES; p++)
+        for (int way = 0; way < WHATIF_N_WAYS; way++)
+            copied += x->w.copies[p][way].bytes;
+    if (!copied)
+        return scale(x->launch->local_bytes, x->w.n_groups, n_groups);
+    return copied / n_groups * (x->launch->double_buffered ? 2 : 1);
 }
 
 /* Loads and stores become copies of the bytes they touch. */
 static bool make_dma_form(const editing *x, uint64_t n_groups, form *out)
 {
-    traffic t[N_WAYS];
-    uint64_t bytes = x->w.mem[LOAD_BYTES] + x->w.mem[STORE_BYTES], own;
+    whatif_traffic t[WHATIF_N_WAYS];
+    uint64_t bytes = x->w.mem[WHATIF_LOAD_BYTES] + x->w.mem[WHATIF_STORE_BYTES],
+             own;
 
     if (!x->l->sample || !x->l->sample->n || !bytes || has_phases(&x->w) ||
         copied(&x->w, MACH_COMP))
         return false;
     *out = (form){.w = x->w, .n_groups = n_groups, .double_buffered = true};
-    touched(x->l->sample, bytes / n_groups, t);
+    whatif_touched(x->l, &x->w, n_groups, t);
     own = local_for(x, n_groups);
-    out->local_bytes = own + 2 * (t[IN].bytes + t[OUT].bytes);
+    out->local_bytes = own + 2 * (t[WHATIF_IN].bytes + t[WHATIF_OUT].bytes);
     if (out->local_bytes > x->desc->ocl_local_budget) {
         out->double_buffered = false;
         out->one_buffer = true;
-        out->local_bytes = own + t[IN].bytes + t[OUT].bytes;
+        out->local_bytes = own + t[WHATIF_IN].bytes + t[WHATIF_OUT].bytes;
     }
     memset(out->w.mem, 0, sizeof out->w.mem);
     memset(out->w.banks, 0, sizeof out->w.banks);
     out->w.runs = 0;
-    for (int way = 0; way < N_WAYS; way++)
-        out->w.copies[way == IN ? MACH_PRE : MACH_POST][way] =
-            (traffic){.n = n_groups * t[way].n,
-                      .bytes = t[way].bytes * n_groups,
-                      .lines = t[way].lines * n_groups};
+    for (int way = 0; way < WHATIF_N_WAYS; way++)
+        out->w.copies[way == WHATIF_IN ? MACH_PRE : MACH_POST][way] =
+            (whatif_traffic){.n = n_groups * t[way].n,
+                             .bytes = t[way].bytes * n_groups,
+                             .lines = t[way].lines * n_groups};
     return true;
 }
 
@@ -482,7 +268,7 @@ static bool make_groups(const editing *x, uint64_t n_groups, form *out)
 
 static bool make_phases(const editing *x, uint64_t n_groups, form *out)
 {
-    const traffic *in, *late;
+    const whatif_traffic *in, *late;
 
     *out = (form){.w = x->w,
                   .n_groups = n_groups,
@@ -490,9 +276,9 @@ static bool make_phases(const editing *x, uint64_t n_groups, form *out)
                   .local_bytes = 2 * local_for(x, n_groups)};
     scale_lines(out, x->w.n_groups);
     in = out->w.copies[MACH_COMP];
-    late = in + OUT;
-    out->w.copies[MACH_PRE][IN] = *in;
-    out->w.copies[MACH_POST][OUT] = *late;
+    late = in + WHATIF_OUT;
+    out->w.copies[MACH_PRE][WHATIF_IN] = *in;
+    out->w.copies[MACH_POST][WHATIF_OUT] = *late;
     memset(out->w.copies[MACH_COMP], 0, sizeof out->w.copies[MACH_COMP]);
     return copied(&x->w, MACH_COMP) && !has_phases(&x->w);
 }
@@ -507,36 +293,74 @@ static bool make_two_buffers(const editing *x, uint64_t n_groups, form *out)
     return x->launch->one_buffer;
 }
 
-/* Of the lines that loads fetch, as many less as were in L2 before. */
-static bool make_sets(const editing *x, uint64_t n_groups, form *out)
-{
-    const exec_sample *sample = x->l->sample;
-    uint64_t lines =
-        x->w.mem[LOAD_FILLS] + x->w.mem[STORE_FILLS] + x->w.mem[WRITE_BACKS];
-    uint64_t fewer;
-    mach_crowding c;
-
-    if (n_groups != x->w.n_groups || !sample || !sample->n || !lines ||
-        mach_crowding_of(x->desc, sample->n_shaves, sample->list, sample->n, &c,
-                         NULL) ||
-        !c.avoidable)
-        return false;
-    make_groups(x, n_groups, out);
-    fewer = scale(x->w.mem[LOAD_FILLS], c.avoidable, c.fills);
-    out->w.mem[LOAD_FILLS] -= fewer;
-    out->w.mem[L2_HITS] += fewer;
-    for (int b = 0; b < MACH_MAX_BANKS; b++)
-        out->w.banks[b] = scale(x->w.banks[b], lines - fewer, lines);
-    return true;
-}
-
 static bool (*const makers[])(const editing *x, uint64_t n_groups,
                               form *out) = {
     [WHATIF_DMA_FORM] = make_dma_form,
     [WHATIF_GROUPS] = make_groups,
     [WHATIF_PHASES] = make_phases,
     [WHATIF_TWO_BUFFERS] = make_two_buffers,
-    [WHATIF_SETS] = make_sets};
+    [WHATIF_N_EDITS] = NULL};
+
+/* --- edits that leave the groups as they are ------------------------------ */
+
+/* Of the lines that loads fetch, as many less as were in L2 before. */
+static bool without_crowds(const editing *x, whatif_rest *left)
+{
+    const exec_sample *sample = x->l->sample;
+    uint64_t lines = x->w.mem[WHATIF_LOAD_FILLS] +
+                     x->w.mem[WHATIF_STORE_FILLS] +
+                     x->w.mem[WHATIF_WRITE_BACKS];
+    mach_crowding c;
+
+    if (!sample || !sample->n || !lines ||
+        mach_crowding_of(x->desc, sample->n_shaves, sample->list, sample->n, &c,
+                         NULL) ||
+        !c.avoidable)
+        return false;
+    left->fills = 1 - (double)c.avoidable / (double)c.fills;
+    left->lines = 1 - (double)x->w.mem[WHATIF_LOAD_FILLS] / (double)lines *
+                          (1 - left->fills);
+    return true;
+}
+
+static bool without_waste(const editing *x, waste_kind k, whatif_rest *left)
+{
+    left->issue = 1 - x->l->waste[k];
+    return left->issue < 1;
+}
+
+/* False: the edit is none of these, or leaves everything. */
+static bool leave(const editing *x, whatif_edit e, whatif_rest *left)
+{
+    *left = (whatif_rest){1, 1, 1, 1};
+    switch (e) {
+    case WHATIF_SETS:
+        return without_crowds(x, left);
+    case WHATIF_DIVISIONS:
+        return without_waste(x, WASTE_DIVISIONS, left);
+    case WHATIF_BRANCHES:
+        return without_waste(x, WASTE_BRANCHES, left);
+    case WHATIF_SPILLS:
+        return without_waste(x, WASTE_SPILLS, left);
+    default:
+        return false;
+    }
+}
+
+static vpu_status replay_left(const editing *x, const whatif_rest *left,
+                              whatif_edited *out, vpu_error *err)
+{
+    mach_record *r = whatif_keep(x->l->steps, left);
+    vpu_status st =
+        mach_record_replay(r, x->desc, NULL, NULL, &out->profile, err);
+
+    mach_record_free(r);
+    out->n_groups = x->w.n_groups;
+    out->local_bytes = x->launch->local_bytes;
+    return st;
+}
+
+/* --- the best of them ----------------------------------------------------- */
 
 /* Numbers of groups that are tried: those there are, and so many quarters of
  * the SHAVEs'. Fewer groups than SHAVEs have longer lines to copy. */
@@ -547,6 +371,15 @@ static uint64_t candidate(const editing *x, size_t i)
 {
     return quarters[i] ? (uint64_t)quarters[i] * x->launch->n_shaves / 4
                        : x->w.n_groups;
+}
+
+static uint64_t moved(const whatif_work *w, int way)
+{
+    uint64_t n = 0;
+
+    for (int p = 0; p < MACH_N_PHASES; p++)
+        n += w->copies[p][way].bytes;
+    return n;
 }
 
 static vpu_status try_all(const editing *x, whatif_edit e, bool *possible,
@@ -565,10 +398,31 @@ static vpu_status try_all(const editing *x, whatif_edit e, bool *possible,
         st = replay_form(x->l, &f, x->desc, &p, err);
         if (!st && (!*possible || p.cycles < out->profile.cycles)) {
             *possible = true;
-            *out = (whatif_edited){p, n, f.local_bytes};
+            *out =
+                (whatif_edited){p, n, f.local_bytes, moved(&f.w, WHATIF_IN) / n,
+                                moved(&f.w, WHATIF_OUT) / n};
         }
     }
     return st;
+}
+
+void whatif_launch_of(const graph_launch *l, const backend_launch *run,
+                      whatif_launch *out)
+{
+    arena *a = arena_create(0);
+    const isa_function *programs[SIM_N_VARIANTS] = {NULL}, *f;
+
+    *out = (whatif_launch){.steps = run->steps,
+                           .sample = run->sample,
+                           .n_items = (uint64_t)l->global[0] * l->global[1] *
+                                      l->global[2],
+                           .conversion = l->text != NULL};
+    f = run->kernel && !kernel_programs(run->kernel, a, programs, NULL)
+            ? programs[run->exec.variant]
+            : NULL;
+    for (int k = 0; k < WASTE_N_KINDS && f; k++)
+        out->waste[k] = waste_share(f, (waste_kind)k);
+    arena_destroy(a);
 }
 
 typedef struct {
@@ -585,9 +439,16 @@ static vpu_status edit(void *user, vpu_error *err)
     const editing x = {.l = q->l,
                        .desc = q->desc,
                        .launch = mach_record_launch(q->l->steps),
-                       .w = work_of(q->l->steps)};
+                       .w = whatif_work_of(q->l->steps)};
 
-    return x.w.n_groups ? try_all(&x, q->e, q->possible, q->out, err) : VPU_OK;
+    whatif_rest left;
+
+    if (!x.w.n_groups)
+        return VPU_OK;
+    if (makers[q->e])
+        return try_all(&x, q->e, q->possible, q->out, err);
+    *q->possible = leave(&x, q->e, &left);
+    return *q->possible ? replay_left(&x, &left, q->out, err) : VPU_OK;
 }
 
 vpu_status whatif_edit_launch(const whatif_launch *l, whatif_edit e,
@@ -598,6 +459,10 @@ vpu_status whatif_edit_launch(const whatif_launch *l, whatif_edit e,
 
     *possible = false;
     *out = (whatif_edited){.n_groups = 0};
+    if (l->conversion || e == WHATIF_LAYOUT) {
+        *possible = l->conversion && e == WHATIF_LAYOUT;
+        return VPU_OK;
+    }
     if (!mach_record_complete(l->steps))
         return err_set(err, VPU_ERR_INVALID,
                        "not all steps of the launch are recorded");

@@ -9,6 +9,8 @@
 #ifndef VPU_RUNTIME_WHATIF_EDITS_H
 #define VPU_RUNTIME_WHATIF_EDITS_H
 
+#include "runtime/backend/backend.h"
+#include "runtime/whatif/waste.h"
 #include "sim/exec/sample.h"
 #include "sim/machine/desc.h"
 #include "sim/machine/record.h"
@@ -26,7 +28,15 @@ typedef struct {
      * known. */
     const exec_sample *sample;
     uint64_t n_items; /* work-items of the launch */
+    /* It brings a tensor from the model's layout into the kernel's, or back; no
+     * source of the user's. Only WHATIF_LAYOUT applies then. */
+    bool conversion;
+    double waste[WASTE_N_KINDS]; /* of the issue cycles */
 } whatif_launch;
+
+/* Of launch l, which has run so, its steps kept. */
+void whatif_launch_of(const graph_launch *l, const backend_launch *run,
+                      whatif_launch *out);
 
 typedef struct {
     mach_profile profile;
@@ -34,6 +44,7 @@ typedef struct {
     /* Of the local memory of a group, both copies counted where there are
      * two. */
     uint64_t local_bytes;
+    uint64_t in_bytes, out_bytes; /* that a group copies */
 } whatif_edited;
 
 /* "dma-form"; the sentence of edits.def. */

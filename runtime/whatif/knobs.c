@@ -109,13 +109,81 @@ static vpu_status take_line(const char *value, bool issue, arena *a,
     return VPU_OK;
 }
 
+/* One of the known knobs beside what is there. False: they contradict. */
+static bool join(whatif_knob *to, const whatif_knob *k)
+{
+    if ((to->shaves && k->shaves) || (to->edit && k->edit) ||
+        (to->scale.on && k->scale.on) ||
+        to->n_settings + k->n_settings > WHATIF_MAX_SETTINGS)
+        return false;
+    for (uint32_t i = 0; i < k->n_settings; i++)
+        to->settings[to->n_settings++] = k->settings[i];
+    to->shaves = to->shaves ? to->shaves : k->shaves;
+    to->edit = to->edit ? to->edit : k->edit;
+    to->reverse |= k->reverse;
+    if (k->scale.on)
+        to->scale = k->scale;
+    return true;
+}
+
+typedef struct {
+    const mach_desc *desc;
+    const whatif_knob *known;
+    size_t n_known;
+    arena *a;
+} parsing;
+
+static vpu_status take_name(const parsing *p, const char *name,
+                            whatif_knob *out, vpu_error *err)
+{
+    str names = {.arena = p->a};
+
+    for (size_t i = 0; i < p->n_known; i++)
+        if (!strcmp(p->known[i].name, name))
+            return join(out, &p->known[i])
+                       ? VPU_OK
+                       : err_set(err, VPU_ERR_INVALID,
+                                 "%s: another one of the list excludes it",
+                                 name);
+    for (size_t i = 0; i < p->n_known; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", p->known[i].name);
+    return err_set(err, VPU_ERR_INVALID,
+                   "%s: expected KEY=VALUE, as for --set, or one of %s", name,
+                   str_text(&names));
+}
+
+static vpu_status take_word(const parsing *p, char *word, whatif_knob *out,
+                            vpu_error *err)
+{
+    mach_desc trial = *p->desc;
+    whatif_knob own = {.name = word};
+    vpu_status st = VPU_OK;
+
+    if (!strchr(word, '=') || !strncmp(word, "shaves=", 7)) {
+        if (strchr(word, '='))
+            st = take_shaves(word + 7, p->desc, &own, err);
+        else
+            return take_name(p, word, out, err);
+    } else if (!strncmp(word, "issue=", 6) || !strncmp(word, "stall=", 6)) {
+        st = take_line(word + 6, *word == 'i', p->a, &own, err);
+    } else {
+        own.settings[own.n_settings++] = word;
+        st = mach_desc_set(&trial, p->a, word, err);
+    }
+    if (!st && !join(out, &own))
+        st = err_set(err, VPU_ERR_INVALID,
+                     "%s: given twice, or more than %d settings", word,
+                     WHATIF_MAX_SETTINGS);
+    return st;
+}
+
 vpu_status whatif_knob_parse(const char *text, const mach_desc *desc,
                              const whatif_knob *known, size_t n_known, arena *a,
                              whatif_knob *out, vpu_error *err)
 {
-    mach_desc trial = *desc;
+    const parsing p = {desc, known, n_known, a};
+    char *rest = arena_strdup(a, text), *word;
     vpu_status st = VPU_OK;
-    uint32_t kept = 0;
 
     for (size_t i = 0; i < n_known; i++)
         if (!strcmp(known[i].name, text)) {
@@ -123,30 +191,10 @@ vpu_status whatif_knob_parse(const char *text, const mach_desc *desc,
             return VPU_OK;
         }
     *out = (whatif_knob){.name = text, .about = ""};
-    if (!strchr(text, '=')) {
-        str names = {.arena = a};
-
-        for (size_t i = 0; i < n_known; i++)
-            str_printf(&names, "%s%s", i ? ", " : "", known[i].name);
-        return err_set(err, VPU_ERR_INVALID,
-                       "%s: expected KEY=VALUE, as for --set, or one of %s",
-                       text, str_text(&names));
-    }
-    if (!split_settings(text, ",", a, out))
-        return err_set(err, VPU_ERR_INVALID, "%s: more than %d settings", text,
-                       WHATIF_MAX_SETTINGS);
-    for (uint32_t i = 0; i < out->n_settings && !st; i++) {
-        const char *s = out->settings[i];
-
-        if (!strncmp(s, "shaves=", 7)) {
-            st = take_shaves(s + 7, desc, out, err);
-        } else if (!strncmp(s, "issue=", 6) || !strncmp(s, "stall=", 6)) {
-            st = take_line(s + 6, *s == 'i', a, out, err);
-        } else {
-            out->settings[kept++] = s;
-            st = mach_desc_set(&trial, a, s, err);
-        }
-    }
-    out->n_settings = kept;
+    if (!*text)
+        return take_name(&p, text, out, err);
+    while ((word = strsep(&rest, ",")) && !st)
+        if (*word)
+            st = take_word(&p, word, out, err);
     return st;
 }

@@ -12,7 +12,7 @@
  * with further ones that steps do not depend on is a replay. */
 typedef struct {
     mach_record *steps;
-    exec_sample *sample; /* NULL: there is none */
+    whatif_launch launch; /* with a sample of our own */
 } kept;
 
 typedef struct {
@@ -80,8 +80,12 @@ static vpu_status run_launch(asking *x, const backend *b, uint32_t i, kept *to,
     l = backend_launch_of(b, i);
     if (l->kernel)
         add_launch(out, &l->exec.profile, l->n_shaves);
-    if (to && l->sample)
-        to->sample = arena_memdup(x->a, l->sample, sizeof *l->sample);
+    if (!to)
+        return VPU_OK;
+    whatif_launch_of(&x->g->launches[i], l, &to->launch);
+    to->launch.steps = to->steps;
+    if (l->sample)
+        to->launch.sample = arena_memdup(x->a, l->sample, sizeof *l->sample);
     return VPU_OK;
 }
 
@@ -220,11 +224,6 @@ static bool scaling(const whatif_knob *const *knobs, size_t n)
     return false;
 }
 
-static uint64_t items_of(const graph_launch *l)
-{
-    return (uint64_t)l->global[0] * l->global[1] * l->global[2];
-}
-
 /* The steps of launch i with what the knobs leave of them; NULL: as they are.
  * To be freed. */
 static mach_record *scale_steps(const asking *x, uint32_t i, const kept *from,
@@ -248,17 +247,18 @@ static vpu_status replay_launch(const asking *x, uint32_t i, const kept *from,
                                 uint64_t *groups, vpu_error *err)
 {
     mach_record *less = scale_steps(x, i, from, knobs, n);
-    const whatif_launch l = {less ? less : from->steps, from->sample,
-                             items_of(&x->g->launches[i])};
+    whatif_launch l = from->launch;
     const whatif_knob *edit = editing(knobs, n);
     whatif_edited edited = {.n_groups = 0};
     bool possible = false;
     vpu_status st = VPU_OK;
 
+    if (less)
+        l.steps = less;
     if (edit)
         st = whatif_edit_launch(&l, edit->edit, desc, &possible, &edited, err);
     *p = edited.profile;
-    *groups = edited.n_groups;
+    *groups = possible ? edited.n_groups : UINT64_MAX;
     if (!st && !possible)
         st = mach_record_replay(l.steps, desc, NULL, NULL, p, err);
     mach_record_free(less);
@@ -299,7 +299,7 @@ static vpu_status replay(asking *x, const basis *from,
 static bool changes_something(const asking *x, const whatif_outcome *o)
 {
     for (uint32_t i = 0; i < x->g->n_launches && o->groups; i++)
-        if (o->groups[i])
+        if (o->groups[i] != UINT64_MAX)
             return true;
     return false;
 }

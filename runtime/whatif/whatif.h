@@ -43,7 +43,8 @@ typedef struct {
     const uint64_t *launches; /* cycles of each */
     bool replayed;            /* else a whole run */
     const uint64_t *groups;   /* of an edit: work-groups of each launch, 0 where
-                                 it does not apply; else NULL */
+                                 it is gone, UINT64_MAX where the edit does not
+                                 apply; else NULL */
 } whatif_outcome;
 
 typedef struct {
@@ -81,12 +82,13 @@ typedef struct {
  * *n of them, in the arena. */
 const whatif_knob *whatif_knobs(const mach_desc *desc, uint32_t n_shaves,
                                 arena *a, size_t *n);
-/* One that a user describes: a name of those, or "KEY=VALUE[,KEY=VALUE…]", of
- * which KEY "shaves" is their number, and "issue" and "stall" are
- * "[FILE:]LINE*FACTOR", what is left of a source line's.
+/* One that a user describes: names of those and "KEY=VALUE", with commas
+ * between them. KEY: a parameter of the machine; "shaves", their number;
+ * "issue" and "stall", "[FILE:]LINE*FACTOR", what is left of a source line's.
  *
- * VPU_ERR_INVALID  neither; a setting that mach_desc_set does not take; a
- * factor that is not from 0 to 1 */
+ * VPU_ERR_INVALID  none of these; a setting that mach_desc_set does not take; a
+ *                  factor that is not from 0 to 1; two that exclude each other
+ */
 vpu_status whatif_knob_parse(const char *text, const mach_desc *desc,
                              const whatif_knob *known, size_t n_known, arena *a,
                              whatif_knob *out, vpu_error *err);

@@ -358,10 +358,12 @@ static const struct {
     {"--knob shaves=", 2, "shaves=: expected 1 to 16"},
     {"--steps many", 2, "--steps does not take 'many'"},
     {"--timing none", 2, "leaves no cycles to ask about"},
-    {"--knob shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,"
-     "shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,shaves=2,"
-     "shaves=2,shaves=2",
-     2, "more than 16 settings"},
+    {"--knob shaves=2,shaves=3", 2, "shaves=3: given twice"},
+    {"--knob dma-form,groups", 2, "groups: another one of the list excludes"},
+    {"--knob stall=20", 2, "stall=20: expected [FILE:]LINE*FACTOR"},
+    {"--knob issue=x:0*0.5", 2, "issue=x:0*0.5: expected [FILE:]LINE*FACTOR"},
+    {"--knob issue=20*1.5", 2, "FACTOR from 0 to 1"},
+    {"--knob ddr,ddr,ddr,ddr", 2, "ddr: another one of the list excludes it"},
     {"--knob ddr_peak_bw=1", 2, "ddr_eff_bw must not be above ddr_peak_bw"},
     {"--max-cycles 100", 7, "cycles"},
 };

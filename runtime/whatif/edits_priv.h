@@ -1,0 +1,54 @@
+/* The work of a launch, and changed steps of it. Private to runtime/whatif. */
+#ifndef VPU_RUNTIME_WHATIF_EDITS_PRIV_H
+#define VPU_RUNTIME_WHATIF_EDITS_PRIV_H
+
+#include "runtime/whatif/edits.h"
+
+enum { WHATIF_IN, WHATIF_OUT, WHATIF_N_WAYS };
+
+/* Transfers in one direction. */
+typedef struct {
+    uint64_t n, bytes, lines;
+} whatif_traffic;
+
+/* The work of a launch, all groups together. */
+typedef struct {
+    uint64_t n_groups, issue[MACH_N_PHASES], runs;
+    uint64_t mem[10], banks[MACH_MAX_BANKS]; /* of mach_mem_counts, in order */
+    whatif_traffic copies[MACH_N_PHASES][WHATIF_N_WAYS];
+} whatif_work;
+
+/* Places in whatif_work.mem. */
+enum {
+    WHATIF_L1_HITS,
+    WHATIF_L2_HITS,
+    WHATIF_LOAD_FILLS,
+    WHATIF_STORES,
+    WHATIF_STORE_FILLS,
+    WHATIF_WRITE_BACKS,
+    WHATIF_LOAD_BYTES,
+    WHATIF_STORE_BYTES,
+    WHATIF_LOADS_BEHIND,
+    WHATIF_LINES_BEFORE
+};
+
+whatif_work whatif_work_of(const mach_record *r);
+/* What a group touches, of n_groups that share the work of l evenly. With a
+ * sample. */
+void whatif_touched(const whatif_launch *l, const whatif_work *w,
+                    uint64_t n_groups, whatif_traffic out[WHATIF_N_WAYS]);
+
+/* What is left of the steps' work. */
+typedef struct {
+    double issue, accesses;
+    double fills; /* of the lines that loads fetch; the others are hits of L2 */
+    double lines; /* of all that DDR moves, then */
+} whatif_rest;
+
+/* A record with that of r, which is complete; to be freed. */
+mach_record *whatif_keep(const mach_record *r, const whatif_rest *left);
+
+/* Room for the steps of an edit: as much as anybody keeps. */
+enum { WHATIF_EDIT_BYTES = 256 << 20 };
+
+#endif
