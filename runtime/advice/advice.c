@@ -77,7 +77,7 @@ static void add(advising *x, size_t rule, uint32_t launch,
     *arena_append(x->a, x->all, x->n, x->cap) =
         (advice_finding){.rule = rules[rule].name,
                          .launch = launch,
-                         .file = c.file,
+                         .file = arena_strdup(x->a, c.file),
                          .line = c.line,
                          .cause = mach_cause_name(c.cause),
                          .before = run->exec.profile.cycles,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "runtime/advice/advice.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/target.h"
 #include "runtime/lint/lint.h"
@@ -94,6 +95,95 @@ static vpu_status print(const lint_options *o, const lint_result *r, arena *a,
     return st;
 }
 
+/* --- what a run shows ------------------------------------------------------ */
+
+/* Share of the layer's cycles that a finding saves: more than a report asks
+ * for, as a finding fails a build. */
+#define WORTH_A_FINDING 0.1
+
+enum { STEPS_BYTES = 64 << 20 };
+
+typedef struct {
+    const target_options *o;
+    const target *t;
+    const log_sink *log;
+    arena *a;
+    lint_config *to;
+} measuring;
+
+/* At its line, else where the binding has the stage. */
+static lint_finding finding_of(const measuring *m, const advice_finding *f)
+{
+    const graph_launch *l = &m->t->graph->launches[f->launch];
+    double gain = (double)(f->before - f->after);
+
+    return (lint_finding){
+        .check = LINT_ADVICE,
+        .path = f->line ? f->file : l->file,
+        .line = f->line ? f->line : l->line,
+        .text = arena_printf(
+            m->a,
+            "%s: about %.3f of %.3f ms (%.0f %%) less "
+            "with --knob %s: %s",
+            l->name, mach_desc_seconds(&m->t->desc, f->before - f->after) * 1e3,
+            mach_desc_seconds(&m->t->desc, f->before) * 1e3,
+            100 * gain / (double)f->before, f->knob, f->text)};
+}
+
+static void add_measured(measuring *m, const advice_findings *found,
+                         uint64_t total)
+{
+    lint_finding *list = arena_array(m->a, lint_finding, ADVICE_MAX);
+
+    m->to->measured = list;
+    for (uint32_t i = 0; i < found->n; i++) {
+        const advice_finding *f = &found->list[i];
+
+        if ((double)(f->before - f->after) >= WORTH_A_FINDING * (double)total)
+            list[m->to->n_measured++] = finding_of(m, f);
+    }
+}
+
+static vpu_status measure_open(measuring *m, const backend *b, vpu_error *err)
+{
+    advice_findings found;
+    uint64_t total = 0;
+    vpu_status st = target_fill_all(m->o, m->t, b, m->a, err);
+
+    b->ops->observe->keep_steps(b->self, STEPS_BYTES);
+    if (!st)
+        st = backend_run_all(b, m->t->graph, err);
+    if (!st)
+        st = advice_of(m->t->graph, b, &m->t->desc, m->a, &found, err);
+    if (st)
+        return st;
+    for (uint32_t i = 0; i < m->t->graph->n_launches; i++)
+        total += backend_launch_of(b, i)->exec.profile.cycles;
+    add_measured(m, &found, total);
+    return VPU_OK;
+}
+
+/* The layer, run once. What keeps it from running is no finding of this check,
+ * and is only noted. */
+static void measure(measuring *m)
+{
+    backend_config run = target_backend(m->o, m->t);
+    const backend_ops *ops =
+        backend_offering(BACKEND_MACHINE | BACKEND_OBSERVE);
+    backend b = {0};
+    vpu_error err;
+    vpu_status st;
+
+    run.device = "";
+    st = backend_open(ops, &run, m->t->graph, &b, &err);
+    if (!st)
+        st = measure_open(m, &b, &err);
+    backend_close(&b);
+    if (st)
+        log_note(m->log, "no advice, since the layer does not run: %s",
+                 err.msg);
+}
+
 /* sources: what follows the binding file. */
 static vpu_status run(const lint_options *o, char *const *sources, int n,
                       arena *a, lint_result *r, vpu_error *err)
@@ -116,6 +206,8 @@ static vpu_status run(const lint_options *o, char *const *sources, int n,
     cfg.binding = &t.layer.binding;
     cfg.graph = t.graph;
     cfg.local_budget = t.desc.ocl_local_budget;
+    if (!st && t.graph && cfg.checks >> LINT_ADVICE & 1)
+        measure(&(measuring){&o->t, &t, &log, a, &cfg});
     if (!st)
         st = lint_run(&cfg, a, r, err);
     return st;
@@ -145,9 +237,9 @@ const cli_command cli_lint = {
     .summary = "check a binding and its kernels without a run",
     .head =
         "usage: vpu lint LAYER.xml [KERNEL.cl ...] [OPTIONS]\n\n"
-        "Looks at a binding file and its kernels without running them: bindings\n"
-        "against the kernels' signatures, work sizes and local memory against the\n"
-        "device, and what the vendor's guide warns of. KERNEL.cl is taken instead of\n"
+        "Looks at a binding file and its kernels: bindings against the kernels'\n"
+        "signatures, work sizes and local memory against the device, and what the\n"
+        "vendor's guide warns of; with sizes, also at what one simulated run shows. KERNEL.cl is taken instead of\n"
         "the file of that name the binding has. Exit status: 0 nothing found, 1\n"
         "findings, 2 bad input. docs/lint.md describes each check.\n\n",
     .tables = tables,

@@ -156,10 +156,13 @@ static double share(const whatif_outcome *x, mach_cause c)
 
 /* ", in 32 work-groups" of an edit that applies to one launch and cuts it
  * anew. */
-static void print_groups(const session *s, const whatif_outcome *x, str *out)
+static void print_groups(const session *s, const whatif_row *r, str *out)
 {
+    const whatif_outcome *x = &r->outcome;
     uint64_t n = 0;
 
+    if (!whatif_edit_cuts(r->knob->edit))
+        return;
     for (uint32_t i = 0; i < s->t.graph->n_launches && x->groups; i++) {
         if (x->groups[i] == UINT64_MAX)
             continue;
@@ -181,7 +184,7 @@ static void print_row(const session *s, const char *front, const whatif_row *r,
                front, r->knob->name, x->cycles, ms_of(s, x->cycles),
                times(s, x->cycles), mach_cause_name(c), share(x, c),
                *r->knob->about ? "  " : "", r->knob->about);
-    print_groups(s, x, out);
+    print_groups(s, r, out);
     str_puts(out, "\n");
 }
 

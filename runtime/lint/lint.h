@@ -60,6 +60,9 @@ typedef struct {
     uint64_t local_budget;      /* bytes of a work-group */
     uint32_t checks;            /* bit per lint_check */
     const log_sink *log;
+    /* Of LINT_ADVICE: what a run of the graph showed (runtime/advice). */
+    const lint_finding *measured;
+    uint32_t n_measured;
 } lint_config;
 
 typedef struct {

@@ -227,6 +227,9 @@ vpu_status lint_run(const lint_config *cfg, arena *a, lint_result *out,
         arena_destroy(w.jobs[i].arena);
     if (!st)
         st = check_used(cfg, used, out, err);
+    for (uint32_t i = 0; i < cfg->n_measured && lint_is_on(&all, LINT_ADVICE);
+         i++)
+        lint_add(&all, cfg->measured[i]);
     if (all.n_findings)
         qsort(all.findings, all.n_findings, sizeof *all.findings, by_place);
     out->findings = all.findings;

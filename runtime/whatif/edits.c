@@ -236,7 +236,9 @@ static bool make_dma_form(const editing *x, uint64_t n_groups, form *out)
         copied(&x->w, MACH_COMP))
         return false;
     *out = (form){.w = x->w, .n_groups = n_groups, .double_buffered = true};
-    whatif_touched(x->l, &x->w, n_groups, t);
+    whatif_touched(
+        x->l, &x->w, n_groups,
+        (uint32_t)(x->desc->dma_line_overhead * x->desc->dma_bus_bytes), t);
     own = local_for(x, n_groups);
     out->local_bytes = own + 2 * (t[WHATIF_IN].bytes + t[WHATIF_OUT].bytes);
     if (out->local_bytes > x->desc->ocl_local_budget) {
@@ -404,6 +406,11 @@ static vpu_status try_all(const editing *x, whatif_edit e, bool *possible,
         }
     }
     return st;
+}
+
+bool whatif_edit_cuts(whatif_edit e)
+{
+    return makers[e] != NULL;
 }
 
 void whatif_launch_of(const graph_launch *l, const backend_launch *run,

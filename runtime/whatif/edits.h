@@ -34,6 +34,8 @@ typedef struct {
     double waste[WASTE_N_KINDS]; /* of the issue cycles */
 } whatif_launch;
 
+/* Does it cut the launch into other work-groups? */
+bool whatif_edit_cuts(whatif_edit e);
 /* Of launch l, which has run so, its steps kept. */
 void whatif_launch_of(const graph_launch *l, const backend_launch *run,
                       whatif_launch *out);

@@ -34,9 +34,11 @@ enum {
 
 whatif_work whatif_work_of(const mach_record *r);
 /* What a group touches, of n_groups that share the work of l evenly. With a
- * sample. */
+ * sample. gap: bytes between loads that are better copied, too, than skipped.
+ */
 void whatif_touched(const whatif_launch *l, const whatif_work *w,
-                    uint64_t n_groups, whatif_traffic out[WHATIF_N_WAYS]);
+                    uint64_t n_groups, uint32_t gap,
+                    whatif_traffic out[WHATIF_N_WAYS]);
 
 /* What is left of the steps' work. */
 typedef struct {

@@ -7,8 +7,9 @@
 #include "base/oom.h"
 #include "isa/lines.h"
 
-/* A cycle of a block that repeats itself counts as much as so many outside. */
-enum { LOOP_WEIGHT = 16 };
+/* A cycle of a loop counts as much as so many outside of it; of loops in loops
+ * more, up to a limit. */
+enum { LOOP_WEIGHT = 16, MOST_WEIGHT = 65536 };
 
 /* --- blocks --------------------------------------------------------------- */
 
@@ -17,26 +18,42 @@ static const isa_instr *instrs_of(const isa_function *f, uint32_t b)
     return &f->instrs[f->blocks[b].first];
 }
 
-/* Which blocks lie between a branch and an earlier block that it leads to; to
- * be freed. */
-static bool *find_loops(const isa_function *f)
+/* Last blocks of the loops, by their first one; a loop lies between a branch
+ * and an earlier block that it leads to. To be freed. */
+static uint32_t *find_ends(const isa_function *f)
 {
-    bool *in = oom_malloc(f->n_blocks + 1);
+    uint32_t *ends = oom_malloc((f->n_blocks + 1) * sizeof *ends);
 
     for (uint32_t b = 0; b < f->n_blocks; b++)
-        in[b] = f->blocks[b].kind == ISA_KERNEL;
+        ends[b] = f->blocks[b].kind == ISA_KERNEL ? b + 1 : 0;
     for (uint32_t b = 0; b < f->n_blocks; b++)
         for (uint32_t k = 0; k < f->blocks[b].n_instrs; k++) {
             const isa_instr *i = &instrs_of(f, b)[k];
 
-            if (i->op == ISA_OP_rep && b + 1 < f->n_blocks)
-                in[b + 1] = true;
-            if (!(isa_ops[i->op].flags & ISA_F_TARGET) || i->imm < 0)
-                continue;
-            for (uint32_t to = (uint32_t)i->imm; to <= b; to++)
-                in[to] = true;
+            if (i->op == ISA_OP_rep && b + 1 < f->n_blocks &&
+                ends[b + 1] < b + 2)
+                ends[b + 1] = b + 2;
+            if (isa_ops[i->op].flags & ISA_F_TARGET && i->imm >= 0 &&
+                (uint32_t)i->imm <= b && ends[i->imm] < b + 1)
+                ends[i->imm] = b + 1;
         }
-    return in;
+    return ends;
+}
+
+/* How much a cycle of each block counts. To be freed. */
+static double *weigh(const isa_function *f)
+{
+    double *weights = oom_malloc((f->n_blocks + 1) * sizeof *weights);
+    uint32_t *ends = find_ends(f);
+
+    for (uint32_t b = 0; b < f->n_blocks; b++)
+        weights[b] = 1;
+    for (uint32_t first = 0; first < f->n_blocks; first++)
+        for (uint32_t b = first; b < ends[first]; b++)
+            if (weights[b] < MOST_WEIGHT)
+                weights[b] *= LOOP_WEIGHT;
+    free(ends);
+    return weights;
 }
 
 /* Cycles of the block with something of that kind. of[t]: of cycle t. */
@@ -120,16 +137,14 @@ static uint64_t count(const isa_function *f, uint32_t b, waste_kind k)
 
 double waste_share(const isa_function *f, waste_kind k)
 {
-    bool *loops = find_loops(f);
+    double *weights = weigh(f);
     double all = 0, part = 0;
 
     for (uint32_t b = 0; b < f->n_blocks; b++) {
-        double weight = loops[b] ? LOOP_WEIGHT : 1;
-
-        all += weight * (double)f->blocks[b].cycles;
-        part += weight * (double)count(f, b, k);
+        all += weights[b] * (double)f->blocks[b].cycles;
+        part += weights[b] * (double)count(f, b, k);
     }
-    free(loops);
+    free(weights);
     return all > 0 ? part / all : 0;
 }
 
@@ -159,23 +174,23 @@ static uint64_t count_line(const isa_function *f, uint32_t b, waste_kind k,
 
 uint32_t waste_line(const isa_function *f, waste_kind k)
 {
-    bool *loops = find_loops(f);
+    double *weights = weigh(f);
     uint32_t line = 0;
-    uint64_t most = 0;
+    double most = 0;
 
     for (uint32_t b = 0; b < f->n_blocks; b++)
         for (uint32_t i = 0; i < f->blocks[b].n_instrs; i++) {
             const isa_instr *at = &instrs_of(f, b)[i];
-            uint64_t n;
+            double n;
 
             if (!at->line || at->line == line || !is_of(f, at, k))
                 continue;
-            n = count_line(f, b, k, at->line) * (loops[b] ? LOOP_WEIGHT : 1);
+            n = (double)count_line(f, b, k, at->line) * weights[b];
             if (n > most) {
                 most = n;
                 line = at->line;
             }
         }
-    free(loops);
+    free(weights);
     return line;
 }

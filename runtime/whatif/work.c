@@ -79,15 +79,16 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Different bytes of the spans, and how many runs of them there are. */
-static whatif_traffic merge(span *list, size_t n)
+/* Different bytes of the spans, and how many runs of them there are; spans that
+ * are at most gap bytes apart are one with what lies between them. */
+static whatif_traffic merge(span *list, size_t n, uint32_t gap)
 {
     whatif_traffic t = {0};
     uint32_t end = 0;
 
     qsort(list, n, sizeof *list, by_place);
     for (size_t k = 0; k < n; k++) {
-        if (!t.lines || list[k].from > end) {
+        if (!t.lines || (list[k].from > end && list[k].from - end > gap)) {
             t.lines++;
             end = list[k].from;
         }
@@ -99,9 +100,10 @@ static whatif_traffic merge(span *list, size_t n)
     return t;
 }
 
-/* What the sample's first accesses of that many bytes touch; how many bytes of
- * accesses the sample has, at most those. */
-static uint64_t touch(const exec_sample *x, uint64_t bytes,
+/* What the sample's first accesses of that many bytes touch; loads that are
+ * gap bytes apart are copied with what lies between them, which no store may.
+ * How many bytes of accesses the sample has, at most those. */
+static uint64_t touch(const exec_sample *x, uint64_t bytes, uint32_t gap,
                       whatif_traffic out[WHATIF_N_WAYS])
 {
     span *lists[WHATIF_N_WAYS];
@@ -119,7 +121,7 @@ static uint64_t touch(const exec_sample *x, uint64_t bytes,
         seen += size;
     }
     for (int way = 0; way < WHATIF_N_WAYS; way++) {
-        out[way] = merge(lists[way], n[way]);
+        out[way] = merge(lists[way], n[way], way == WHATIF_IN ? gap : 0);
         free(lists[way]);
     }
     return seen;
@@ -136,11 +138,12 @@ static void scale_traffic(whatif_traffic *t, double by)
  * ends within a group, the rest of its loads counts as like those before, and
  * its stores as new each. */
 void whatif_touched(const whatif_launch *l, const whatif_work *w,
-                    uint64_t n_groups, whatif_traffic out[WHATIF_N_WAYS])
+                    uint64_t n_groups, uint32_t gap,
+                    whatif_traffic out[WHATIF_N_WAYS])
 {
     uint64_t bytes = w->mem[WHATIF_LOAD_BYTES] + w->mem[WHATIF_STORE_BYTES];
     uint64_t apart = n_groups < w->n_groups ? n_groups : w->n_groups;
-    uint64_t window = bytes / apart, seen = touch(l->sample, window, out);
+    uint64_t window = bytes / apart, seen = touch(l->sample, window, gap, out);
     uint64_t stored = w->mem[WHATIF_STORE_BYTES] / apart;
 
     if (seen && seen < window) {
