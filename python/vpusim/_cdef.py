@@ -672,6 +672,7 @@ typedef struct vpu_run_options {
     vpu_status (*fill)(void *user, vpu_graph *graph, vpu_error *err);
     void *user;
     uint32_t executors;
+    uint32_t advise;
 } vpu_run_options;
 vpu_status vpu_run_options_check(const vpu_run_options *options,
                                             const vpu_context_options *context,
