@@ -144,6 +144,15 @@ def test_repetitions(scaling):
         scaling.graph.run(repeat=65)
 
 
+def test_advice(scaling):
+    assert scaling.graph.run().advice == []
+    result = scaling.graph.run(advise=True)
+    assert "advice" in result.json
+    for finding in result.advice:
+        assert finding["estimate"] < finding["cycles"]
+        assert finding["text"] and finding["knob"]
+
+
 def test_inferences_at_once(scaling):
     result = scaling.graph.run(executors=1)
     at_once = result.json["executors"]

@@ -672,7 +672,7 @@ class Graph(Object):
             trace_host: bool = False, profile: bool = False, profile_lines: int = 0,
             folded: Optional[PathLike] = None, kanata: Optional[PathLike] = None,
             kanata_group: int = 0, kanata_bundles: int = 0, output: Optional[PathLike] = None,
-            repeat: int = 0, executors: int = 0) -> Result:
+            repeat: int = 0, executors: int = 0, advise: bool = False) -> Result:
         """Runs all operations, `repeat` times (once). Ctrl-C ends the run.
 
         `trace`, `trace_json` and `vcd` are files for the timeline, `trace_level` says how much of
@@ -681,7 +681,7 @@ class Graph(Object):
         `kanata` one for work-group `kanata_group` in the pipeline: these three need a context
         with engine="interpreted". `output` is a folder for all outputs, NAME.npy, and the report.
         Files and figures are of the last repetition. `executors` asks how so many inferences at
-        once do (result.json).
+        once do (result.json). With `advise` result.advice says what would make launches faster.
         """
         handle = self._use()
         options = {name: value for name, value in (
@@ -689,7 +689,8 @@ class Graph(Object):
             ("trace_level", trace_level), ("trace_host", trace_host), ("profile", profile),
             ("profile_lines", profile_lines), ("folded", folded), ("kanata", kanata),
             ("kanata_group", kanata_group), ("kanata_bundles", kanata_bundles),
-            ("output", output), ("repeat", repeat), ("executors", executors)) if value}
+            ("output", output), ("repeat", repeat), ("executors", executors),
+            ("advise", advise)) if value}
 
         def work() -> Handle:
             return self._run(handle, **options)

@@ -76,6 +76,11 @@ class Result(Object):
                     for i in range(lib.vpu_result_repetitions(handle.pointer))]
 
     @property
+    def advice(self) -> List[Dict[str, Any]]:
+        """What would make launches faster, most first (docs/advice.md); of run(advise=True)."""
+        return cast(List[Dict[str, Any]], self.json.get("advice", []))
+
+    @property
     def launches(self) -> List[Launch]:
         """Launches in their order, with conversions between them."""
         handle = self._use()

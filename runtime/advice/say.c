@@ -134,6 +134,23 @@ void say_sets(advice_case *c, str *out)
                   "the cache's, use fewer of them at once, or another order");
 }
 
+void say_banks(advice_case *c, str *out)
+{
+    const mach_profile *p = &c->run->exec.profile;
+    double all = (double)p->cycles * c->run->n_shaves;
+
+    advice_place(c->run, c->a, &c->file, &c->line);
+    str_printf(out,
+               "%.0f %% of the SHAVEs' time waits for banks of DDR that other "
+               "SHAVEs keep busy; ",
+               all > 0 ? 100 * (double)p->bank_wait_cycles / all : 0);
+    crowd_banks(c->run->sample, c->desc, out);
+    str_printf(out,
+               "; pad planes by a row (%llu bytes), take another order of the "
+               "work-groups, or fewer SHAVEs",
+               (unsigned long long)c->desc->ddr_row_bytes);
+}
+
 void say_layout(advice_case *c, str *out)
 {
     (void)c;

@@ -188,6 +188,41 @@ static void print_row(const session *s, const char *front, const whatif_row *r,
     str_puts(out, "\n");
 }
 
+static const whatif_row *row_of(const session *s, const char *knob)
+{
+    for (size_t i = 0; i < s->report.n_rows; i++)
+        if (!strcmp(s->report.rows[i].knob->name, knob))
+            return &s->report.rows[i];
+    return NULL;
+}
+
+/* Where fewer SHAVEs are faster: what that has to do with. */
+static void print_crowds(const session *s, str *out)
+{
+    static const char *const causes[] = {"banks", "l2-sets"};
+    uint64_t before = s->report.before.cycles;
+    const whatif_row *fewer = NULL;
+
+    for (size_t i = 0; i < s->report.n_rows && !fewer; i++)
+        if (s->report.rows[i].knob->shaves)
+            fewer = &s->report.rows[i];
+    if (!fewer || fewer->outcome.cycles >= before)
+        return;
+    str_printf(out,
+               "%s is faster than more SHAVEs, which are in each other's "
+               "way",
+               fewer->knob->name);
+    for (size_t k = 0; k < sizeof causes / sizeof *causes; k++) {
+        const whatif_row *r = row_of(s, causes[k]);
+
+        if (r && r->outcome.cycles < before)
+            str_printf(out, "; %s alone would save %.0f %%", causes[k],
+                       100 * (double)(before - r->outcome.cycles) /
+                           (double)before);
+    }
+    str_puts(out, " (vpu run names the addresses)\n");
+}
+
 static void print_text(const session *s, str *out)
 {
     const whatif_outcome *x = &s->report.before;
@@ -202,6 +237,7 @@ static void print_text(const session *s, str *out)
                "times");
     for (size_t i = 0; i < s->report.n_rows; i++)
         print_row(s, "", &s->report.rows[i], out);
+    print_crowds(s, out);
     if (s->report.n_steps > 1)
         str_puts(out, "one upon another\n");
     for (size_t i = 0; i < s->report.n_steps && s->report.n_steps > 1; i++)

@@ -62,28 +62,10 @@ static void add_sets(const report_source *r, const backend_launch *s,
 
 /* --- banks of DDR -------------------------------------------------------- */
 
-/* The buffer that most of the sample's accesses go to. */
-static const char *most_used(const exec_sample *x)
-{
-    uint32_t uses[EXEC_SAMPLE_BUFFERS] = {0}, best = 0;
-
-    for (uint32_t k = 0; k < x->n; k++) {
-        const exec_sample_buffer *b =
-            exec_sample_buffer_at(x, MACH_ACCESS_ADDR(x->list[k]));
-
-        if (b)
-            uses[b - x->buffers]++;
-    }
-    for (uint32_t i = 1; i < x->n_buffers; i++)
-        if (uses[i] > uses[best])
-            best = i;
-    return uses[best] ? x->buffers[best].name : NULL;
-}
-
-static void add_banks(const backend_launch *s, report_notes *n)
+static void add_banks(const report_source *r, const backend_launch *s,
+                      report_notes *n)
 {
     double share = (double)s->exec.profile.bank_wait_cycles / shave_cycles(s);
-    const char *name;
     str *text;
 
     if (share < WORTH_IT)
@@ -93,9 +75,10 @@ static void add_banks(const backend_launch *s, report_notes *n)
                "%.0f %% of the time waits for banks of DDR that other SHAVEs "
                "keep busy",
                share * 100);
-    name = s->sample ? most_used(s->sample) : NULL;
-    if (name)
-        str_printf(text, "; most accesses are to %s", name);
+    if (!s->sample)
+        return;
+    str_puts(text, "; ");
+    crowd_banks(s->sample, r->desc, text);
 }
 
 /* --- work-groups --------------------------------------------------------- */
@@ -171,7 +154,7 @@ void report_notes_of(const report_source *r, uint32_t i, report_notes *n)
 
     if (r->timing != EXEC_NO_TIMING && s->exec.profile.cycles) {
         add_sets(r, s, n);
-        add_banks(s, n);
+        add_banks(r, s, n);
         add_uneven(s, n);
     }
     add_scalar(&r->graph->launches[i], s, n);

@@ -61,6 +61,29 @@ static uint32_t part32(uint64_t all, uint64_t k, uint64_t n)
     return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
 }
 
+/* As many lines as part k of n has, on the banks that the groups there use. */
+static void put_banks(const whatif_work *w, uint64_t k, uint64_t n,
+                      mach_mem_counts *m)
+{
+    const uint64_t *like =
+        w->parts[(uint64_t)((double)k * w->n_parts / (double)n)];
+    uint64_t all = 0, here = 0, before = 0;
+
+    for (int b = 0; b < MACH_MAX_BANKS; b++) {
+        all += w->banks[b];
+        here += like[b];
+    }
+    all = part(all, k, n);
+    for (int b = 0; b < MACH_MAX_BANKS && here; b++) {
+        uint64_t until = before + like[b];
+
+        m->bank_lines[b] =
+            (uint32_t)((double)all * (double)until / (double)here) -
+            (uint32_t)((double)all * (double)before / (double)here);
+        before = until;
+    }
+}
+
 static mach_mem_counts memory_part(const whatif_work *w, uint64_t k, uint64_t n)
 {
     mach_mem_counts m = {
@@ -75,8 +98,8 @@ static mach_mem_counts memory_part(const whatif_work *w, uint64_t k, uint64_t n)
         .loads_behind = part32(w->mem[WHATIF_LOADS_BEHIND], k, n),
         .lines_before = part32(w->mem[WHATIF_LINES_BEFORE], k, n)};
 
-    for (int b = 0; b < MACH_MAX_BANKS; b++)
-        m.bank_lines[b] = part32(w->banks[b], k, n);
+    put_banks(w, k, n, &m);
+    whatif_settle(&m);
     return m;
 }
 
@@ -334,10 +357,13 @@ static bool without_waste(const editing *x, waste_kind k, whatif_rest *left)
 /* False: the edit is none of these, or leaves everything. */
 static bool leave(const editing *x, whatif_edit e, whatif_rest *left)
 {
-    *left = (whatif_rest){1, 1, 1, 1};
+    *left = (whatif_rest){1, 1, 1, 1, 0};
     switch (e) {
     case WHATIF_SETS:
         return without_crowds(x, left);
+    case WHATIF_BANKS:
+        left->n_banks = (uint32_t)x->desc->ddr_banks;
+        return x->w.mem[WHATIF_LOAD_FILLS] || x->w.mem[WHATIF_STORE_FILLS];
     case WHATIF_DIVISIONS:
         return without_waste(x, WASTE_DIVISIONS, left);
     case WHATIF_BRANCHES:
@@ -440,22 +466,29 @@ typedef struct {
     whatif_edited *out;
 } request;
 
+static vpu_status edit_work(const request *q, const editing *x, vpu_error *err)
+{
+    whatif_rest left;
+
+    if (!x->w.n_groups)
+        return VPU_OK;
+    if (makers[q->e])
+        return try_all(x, q->e, q->possible, q->out, err);
+    *q->possible = leave(x, q->e, &left);
+    return *q->possible ? replay_left(x, &left, q->out, err) : VPU_OK;
+}
+
 static vpu_status edit(void *user, vpu_error *err)
 {
     const request *q = user;
-    const editing x = {.l = q->l,
-                       .desc = q->desc,
-                       .launch = mach_record_launch(q->l->steps),
-                       .w = whatif_work_of(q->l->steps)};
+    editing x = {.l = q->l,
+                 .desc = q->desc,
+                 .launch = mach_record_launch(q->l->steps),
+                 .w = whatif_work_of(q->l->steps)};
+    vpu_status st = edit_work(q, &x, err);
 
-    whatif_rest left;
-
-    if (!x.w.n_groups)
-        return VPU_OK;
-    if (makers[q->e])
-        return try_all(&x, q->e, q->possible, q->out, err);
-    *q->possible = leave(&x, q->e, &left);
-    return *q->possible ? replay_left(&x, &left, q->out, err) : VPU_OK;
+    whatif_work_free(&x.w);
+    return st;
 }
 
 vpu_status whatif_edit_launch(const whatif_launch *l, whatif_edit e,

@@ -16,6 +16,11 @@ typedef struct {
     uint64_t n_groups, issue[MACH_N_PHASES], runs;
     uint64_t mem[10], banks[MACH_MAX_BANKS]; /* of mach_mem_counts, in order */
     whatif_traffic copies[MACH_N_PHASES][WHATIF_N_WAYS];
+    /* Lines by bank of the n_parts parts that the groups make in the order of
+     * SHAVEs: groups that use one bank at a time meet in it, however they are
+     * cut. */
+    uint64_t (*parts)[MACH_MAX_BANKS];
+    uint32_t n_parts;
 } whatif_work;
 
 /* Places in whatif_work.mem. */
@@ -32,7 +37,9 @@ enum {
     WHATIF_LINES_BEFORE
 };
 
+/* To be freed. */
 whatif_work whatif_work_of(const mach_record *r);
+void whatif_work_free(whatif_work *w);
 /* What a group touches, of n_groups that share the work of l evenly. With a
  * sample. gap: bytes between loads that are better copied, too, than skipped.
  */
@@ -45,10 +52,15 @@ typedef struct {
     double issue, accesses;
     double fills; /* of the lines that loads fetch; the others are hits of L2 */
     double lines; /* of all that DDR moves, then */
+    uint32_t n_banks; /* not 0: lines are spread evenly over so many */
 } whatif_rest;
 
 /* A record with that of r, which is complete; to be freed. */
 mach_record *whatif_keep(const mach_record *r, const whatif_rest *left);
+
+/* Makes counts that were divided one by one those of a step again: no more
+ * loads behind stores than loads, no more lines for stores than stores. */
+void whatif_settle(mach_mem_counts *m);
 
 /* Room for the steps of an edit: as much as anybody keeps. */
 enum { WHATIF_EDIT_BYTES = 256 << 20 };

@@ -40,7 +40,17 @@ static void scale_step(scalings *x, mach_step *s)
         m->bank_lines[b] = (uint32_t)scaled(&x->banks[b], m->bank_lines[b]);
 }
 
-/* Lines that L2 has are no whatif_traffic. */
+void whatif_settle(mach_mem_counts *m)
+{
+    if (m->loads_behind > m->load_fills)
+        m->loads_behind = m->load_fills;
+    if (!m->loads_behind)
+        m->lines_before = 0;
+    if (m->store_fills > m->stores)
+        m->store_fills = m->stores;
+}
+
+/* Lines that L2 has are no traffic. */
 static void keep_lines(scalings *x, mach_mem_counts *m)
 {
     uint32_t left = (uint32_t)scaled(&x->fills, m->load_fills);
@@ -51,6 +61,21 @@ static void keep_lines(scalings *x, mach_mem_counts *m)
         m->bank_lines[b] = (uint32_t)scaled(&x->lines, m->bank_lines[b]);
 }
 
+/* Banks take turns, from step to step, in what cannot be divided. */
+static void spread(mach_mem_counts *m, uint32_t n_banks, uint32_t *next)
+{
+    uint64_t all = 0;
+
+    for (int b = 0; b < MACH_MAX_BANKS; b++) {
+        all += m->bank_lines[b];
+        m->bank_lines[b] = 0;
+    }
+    for (uint32_t b = 0; b < n_banks; b++)
+        m->bank_lines[b] = (uint32_t)(all / n_banks);
+    for (uint64_t k = 0; k < all % n_banks; k++)
+        m->bank_lines[(*next)++ % n_banks]++;
+}
+
 static void scale_shave(const mach_record *r, uint32_t shave,
                         const whatif_rest *left, mach_record *to)
 {
@@ -59,6 +84,7 @@ static void scale_shave(const mach_record *r, uint32_t shave,
                   .fills.by = left->fills,
                   .lines.by = left->lines};
     mach_step s;
+    uint32_t next = shave;
 
     for (int i = 0; i < N_COUNTS; i++)
         x.memory[i].by = left->accesses;
@@ -68,6 +94,10 @@ static void scale_shave(const mach_record *r, uint32_t shave,
         scale_step(&x, &s);
         if (s.kind == MACH_STEP_RUN && left->fills < 1)
             keep_lines(&x, &s.detail.mem);
+        if (s.kind == MACH_STEP_RUN && left->n_banks)
+            spread(&s.detail.mem, left->n_banks, &next);
+        if (s.kind == MACH_STEP_RUN)
+            whatif_settle(&s.detail.mem);
         mach_record_add(to, shave, &s);
     }
 }
@@ -84,7 +114,7 @@ mach_record *whatif_keep(const mach_record *r, const whatif_rest *left)
 
 mach_record *whatif_scaled(const mach_record *r, double issue, double accesses)
 {
-    const whatif_rest left = {issue, accesses, 1, 1};
+    const whatif_rest left = {issue, accesses, 1, 1, 0};
 
     return mach_record_complete(r) ? whatif_keep(r, &left) : NULL;
 }

@@ -1,5 +1,6 @@
 /* What a launch did, added up. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/oom.h"
 #include "runtime/whatif/edits_priv.h"
@@ -51,19 +52,58 @@ static void add_step(whatif_work *w, mach_phase *phase, const mach_step *s)
     }
 }
 
+enum { MOST_PARTS = 4096 };
+
+static uint64_t count_groups(const mach_record *r)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++) {
+        mach_record_cursor c = mach_record_steps(r, i);
+        mach_step s;
+
+        while (mach_record_next(&c, &s))
+            n += s.kind == MACH_STEP_GROUP;
+    }
+    return n;
+}
+
+static void add_banks(whatif_work *w, uint64_t group, uint64_t n_groups,
+                      const mach_step *s)
+{
+    uint64_t part = group * w->n_parts / n_groups;
+
+    for (int b = 0; b < MACH_MAX_BANKS && s->kind == MACH_STEP_RUN; b++)
+        w->parts[part][b] += s->detail.mem.bank_lines[b];
+}
+
 whatif_work whatif_work_of(const mach_record *r)
 {
-    whatif_work w = {0};
+    uint64_t n = count_groups(r);
+    whatif_work w = {.n_parts =
+                         n < MOST_PARTS ? (uint32_t)n : (uint32_t)MOST_PARTS};
 
+    if (!n)
+        return w;
+    w.parts = oom_malloc(w.n_parts * sizeof *w.parts);
+    memset(w.parts, 0, w.n_parts * sizeof *w.parts);
     for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++) {
         mach_record_cursor c = mach_record_steps(r, i);
         mach_phase phase = MACH_COMP;
         mach_step s;
 
-        while (mach_record_next(&c, &s))
+        while (mach_record_next(&c, &s)) {
             add_step(&w, &phase, &s);
+            add_banks(&w, w.n_groups ? w.n_groups - 1 : 0, n, &s);
+        }
     }
     return w;
+}
+
+void whatif_work_free(whatif_work *w)
+{
+    free(w->parts);
+    w->parts = NULL;
 }
 
 /* --- which bytes a group touches ------------------------------------------ */

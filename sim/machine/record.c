@@ -255,13 +255,23 @@ static bool copy_batch(mach_record_cursor *c, mach_queue *q)
     return true;
 }
 
+/* The engine has begun two groups of a queue at most: a third is to come. */
+static bool has_more(const mach_queue *q)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = q->head; k < q->n && n < 3; k++)
+        n += q->items[k].kind == MACH_STEP_GROUP;
+    return n == 3;
+}
+
 static vpu_status refill_from_record(void *user, mach_queue *queues, uint32_t n,
                                      vpu_error *err)
 {
     replay *p = user;
 
     for (uint32_t i = 0; i < n; i++)
-        if (!queues[i].ended && queues[i].n - queues[i].head < BATCH &&
+        if (!queues[i].ended && !has_more(&queues[i]) &&
             !copy_batch(&p->cursors[i], &queues[i]))
             return err_set(err, VPU_ERR_NOMEM, "no memory for recorded steps");
     return VPU_OK;

@@ -96,8 +96,11 @@ enum { N_KNOWN = sizeof known / sizeof *known };
 /* NULL: no machine, but another program. */
 static const char *options_of(const char *knob)
 {
-    static const char *const others[] = {"issue",  "dma-form",    "groups",
-                                         "phases", "two-buffers", "l2-sets"};
+    static const char *const others[] = {
+        "issue",
+#define WHATIF_EDIT(id, name, about) name,
+#include "runtime/whatif/edits.def"
+    };
 
     for (int i = 0; i < N_KNOWN; i++)
         if (!strcmp(known[i].knob, knob))
