@@ -1,0 +1,39 @@
+/* vpu sweep: one file for what belongs together of its commands, and what they
+ * share. */
+#ifndef VPU_RUNTIME_CLI_SWEEP_H
+#define VPU_RUNTIME_CLI_SWEEP_H
+
+#include "runtime/cli/cli.h"
+#include "runtime/sweep/store.h"
+
+/* A row each in sweep.c. */
+extern const cli_command cli_sweep_plan, cli_sweep_run, cli_sweep_work,
+    cli_sweep_list, cli_sweep_gather;
+
+/* Freezes the files that the manifest's words name: finds them, copies them
+ * below dir/files, and rewrites the words. Then plans the folder.
+ *
+ * VPU_ERR_INVALID  words that vpu run does not take, or that sweeps have no use
+ *                  for
+ * and errors of sweep_files_add and sweep_store_plan */
+vpu_status cli_sweep_freeze(const char *manifest, const char *dir, arena *a,
+                            vpu_error *err);
+/* VPU_ERR_MISMATCH  the manifest, or a file that it names, is not what was
+ *                   frozen in dir (message: which, and what to do) */
+vpu_status cli_sweep_unchanged(const char *manifest, const char *dir, arena *a,
+                               vpu_error *err);
+
+/* A point, as sweep_workers_config.compute has it; user: a uint32_t, the host
+ * threads of points whose words do not say how many. */
+vpu_status cli_sweep_point(void *user, const sweep_words *words, json_t **out,
+                           vpu_error *err);
+
+/* The part of a machine's processors that each of so many jobs has. */
+uint32_t cli_sweep_threads(uint32_t jobs);
+
+/* Goes on as the program that dir has frozen, unless this is it. Returns when
+ * it is. VPU_ERR_IO: it cannot be started. */
+vpu_status cli_sweep_become(const char *dir, char **argv, arena *a,
+                            vpu_error *err);
+
+#endif

@@ -1,0 +1,106 @@
+/* A sweep's folder: its points, and what came of them.
+ *
+ *   DIR/sweep.manifest         as it was written
+ *   DIR/points.jsonl           a point a line: number, name, parameters, words
+ *   DIR/files/                 what the points read; words name files from here
+ *   DIR/program                the vpu that computes them
+ *   DIR/results/ab/NAME.json   figures of the point of that name
+ *   DIR/failed/ab/NAME.json    why its last try failed
+ *   DIR/logs/                  for whoever runs it
+ *
+ * A name is a hash, so equal points share a result. Files appear whole, and any
+ * number of processes may write results at once: equal points have equal bytes.
+ * The folder may be moved. */
+#ifndef VPU_RUNTIME_SWEEP_STORE_H
+#define VPU_RUNTIME_SWEEP_STORE_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "runtime/sweep/files.h"
+#include "runtime/sweep/manifest.h"
+#include "runtime/sweep/points.h"
+
+enum { SWEEP_MAX_LINE = 1 << 20 }; /* of points.jsonl */
+
+typedef struct {
+    const char *dir; /* absolute */
+    sweep_manifest manifest;
+    uint64_t round; /* of halving: rounds that are planned, 0 = other methods */
+} sweep_store;
+
+typedef struct {
+    uint64_t number;
+    char name[SWEEP_HASH];
+    const char **texts; /* its value in each column of the manifest */
+    sweep_words words;  /* behind `vpu run`, in DIR/files */
+} sweep_point;
+
+/* Opens a folder that sweep_store_plan made. In the arena.
+ *
+ * VPU_ERR_IO     no such folder, or not one of a sweep
+ * VPU_ERR_PARSE  its manifest is damaged */
+vpu_status sweep_store_open(const char *dir, arena *a, sweep_store *out,
+                            vpu_error *err);
+
+/* What a point's name is made of besides its words: hashes of the files that
+ * each choice uses, and the program's. */
+typedef struct {
+    const char *program; /* file */
+    char identity[SWEEP_HASH];
+    sweep_files *files;
+    sweep_file_set **sets; /* [dimension][choice] */
+} sweep_frozen;
+
+/* Makes the folder from a manifest whose words name files below files/ already:
+ * copies, the program, points. text: the manifest as it was written. What a
+ * plan that was cut short left there is overwritten.
+ *
+ * VPU_ERR_INVALID  dir is there, and in use for something else
+ * VPU_ERR_LIMIT    too many points
+ * VPU_ERR_IO */
+vpu_status sweep_store_plan(const char *dir, const sweep_manifest *m,
+                            const file_bytes *text, sweep_frozen *frozen,
+                            arena *a, vpu_error *err);
+
+/* --- points, in their order ---------------------------------------------- */
+
+typedef struct {
+    const sweep_store *store;
+    const char *path;
+    FILE *f;
+    char *line; /* heap */
+    size_t cap, n;
+    uint64_t number, at; /* of the next line, and where it begins */
+} sweep_cursor;
+
+vpu_status sweep_cursor_open(sweep_cursor *c, const sweep_store *s, arena *a,
+                             vpu_error *err);
+/* The next point, in the arena; *more false at the end.
+ *
+ * VPU_ERR_PARSE  a line that is no point (path:line) */
+vpu_status sweep_cursor_next(sweep_cursor *c, arena *a, sweep_point *out,
+                             bool *more, vpu_error *err);
+void sweep_cursor_close(sweep_cursor *c);
+/* One line of points.jsonl; path and number are for messages. */
+vpu_status sweep_point_parse(const char *line, size_t n,
+                             const sweep_manifest *m, const char *path,
+                             uint64_t number, arena *a, sweep_point *out,
+                             vpu_error *err);
+
+/* --- results -------------------------------------------------------------- */
+
+/* The figures of the point of that name, a new reference; NULL: there is no
+ * result, or no whole one. */
+json_t *sweep_store_result(const sweep_store *s, const char *name);
+/* Why its last try failed, in the arena; NULL: it did not. */
+const char *sweep_store_failure(const sweep_store *s, const char *name,
+                                arena *a);
+/* Keeps figures, and removes a failure. Takes the reference. VPU_ERR_IO. */
+vpu_status sweep_store_put(const sweep_store *s, const char *name,
+                           json_t *figures, vpu_error *err);
+/* Keeps why a point has failed. VPU_ERR_IO. */
+vpu_status sweep_store_put_failure(const sweep_store *s, const sweep_point *p,
+                                   const char *why, vpu_error *err);
+
+#endif
