@@ -23,6 +23,19 @@ vpu_status cli_sweep_freeze(const char *manifest, const char *dir, arena *a,
 vpu_status cli_sweep_unchanged(const char *manifest, const char *dir, arena *a,
                                vpu_error *err);
 
+/* The words as `vpu run` takes them, into argv, which has room for two more:
+ * how many. The values of --expect, which it does not know, into the list. */
+int cli_sweep_arguments(const sweep_words *words, options_list *expects,
+                        char **argv, arena *a);
+/* The largest difference between outputs of a graph that has run and what they
+ * should be; 0 without any.
+ *
+ * VPU_ERR_INVALID   no such output
+ * VPU_ERR_MISMATCH  another number of elements
+ * and errors of npy_read */
+vpu_status cli_sweep_measure(const options_list *expects, vpu_graph *g,
+                             arena *a, double *worst, vpu_error *err);
+
 /* A point, as sweep_workers_config.compute has it; user: a uint32_t, the host
  * threads of points whose words do not say how many. */
 vpu_status cli_sweep_point(void *user, const sweep_words *words, json_t **out,

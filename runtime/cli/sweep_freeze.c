@@ -15,6 +15,7 @@ typedef struct {
     sweep_files files;
     arena *a;
     const char *path; /* of the manifest */
+    size_t layer;     /* with that run line */
     size_t d, c;      /* the choice that is looked at */
 } freezer;
 
@@ -72,11 +73,43 @@ static bool is_of_choice(const freezer *z, const char *path)
     return false;
 }
 
+/* The line of the choice whose words have the option: that which is looked at,
+ * or another one that stands in the same command. */
+static uint32_t line_of(const freezer *z, const char *option)
+{
+    const sweep_manifest *m = &z->m;
+    size_t n = strlen(option);
+
+    for (size_t d = 0; d < m->n_dims; d++) {
+        size_t c = d == z->d ? z->c : d ? 0 : z->layer;
+        const sweep_words *w = &m->dims[d].choices[c].words;
+
+        for (size_t i = 0; m->dims[d].n && i < w->n; i++)
+            if (!strncmp(w->items[i], option, n))
+                return m->dims[d].choices[c].line;
+    }
+    return m->dims[z->d].choices[z->c].line;
+}
+
 static vpu_status refuse(const freezer *z, const char *what, const char *why,
                          vpu_error *err)
 {
+    return err_at(err, VPU_ERR_INVALID, z->path, line_of(z, what), 0, "%s %s",
+                  what, why);
+}
+
+/* vpu run has said why. With the first values of all dimensions any line may be
+ * the wrong one. */
+static vpu_status refuse_words(const freezer *z, const sweep_words *w,
+                               vpu_error *err)
+{
+    str text = {.arena = z->a};
+
+    for (size_t i = 0; i < w->n; i++)
+        str_printf(&text, " %s", w->items[i]);
     return err_at(err, VPU_ERR_INVALID, z->path,
-                  z->m.dims[z->d].choices[z->c].line, 0, "%s %s", what, why);
+                  z->d ? z->m.dims[z->d].choices[z->c].line : 0, 0,
+                  "`vpu run` does not take:%s", str_text(&text));
 }
 
 /* --- what it names -------------------------------------------------------- */
@@ -294,18 +327,19 @@ static vpu_status look_at(freezer *z, size_t layer, size_t d, size_t c,
 {
     sweep_words w = words_with(z, layer, d, c);
     char **argv = arena_array(z->a, char *, w.n + 2);
+    options_list expects;
     run_options o;
+    int n = cli_sweep_arguments(&w, &expects, argv, z->a);
     vpu_status st;
 
+    z->layer = layer;
     z->d = d;
     z->c = c;
-    argv[0] = arena_strdup(z->a, "run");
-    memcpy(argv + 1, w.items, w.n * sizeof *argv);
-    if (run_options_parse((int)w.n + 1, argv, &o, z->a)) /* says why */
-        return err_at(err, VPU_ERR_INVALID, z->path,
-                      z->m.dims[d].choices[c].line, 0,
-                      "`vpu run` does not take these words");
+    if (run_options_parse(n, argv, &o, z->a)) /* says why */
+        return refuse_words(z, &w, err);
     st = check_options(z, &o, err);
+    if (!st)
+        st = add_values(z, &expects, err);
     return st ? st : add_named(z, &o, err);
 }
 

@@ -38,13 +38,16 @@ static void put_word(str *out, const char *word)
 }
 
 static void print_point(uint64_t number, const char *state, const char *program,
-                        const sweep_words *words)
+                        const sweep_words *words, arena *a)
 {
+    char **argv = arena_array(a, char *, words->n + 2);
+    options_list expects;
+    int n = cli_sweep_arguments(words, &expects, argv, a);
     str line = {0};
 
-    str_printf(&line, "%6" PRIu64 " %s%s run", number, state, program);
-    for (size_t i = 0; i < words->n; i++)
-        put_word(&line, words->items[i]);
+    str_printf(&line, "%6" PRIu64 " %s%s", number, state, program);
+    for (int i = 0; i < n; i++)
+        put_word(&line, argv[i]);
     str_puts(&line, "\n");
     cli_put(stdout, line.data, line.n);
     str_free(&line);
@@ -70,7 +73,7 @@ static vpu_status list_manifest(const char *path, arena *a, vpu_error *err)
 
         sweep_plan_values(p, i, values);
         words = sweep_point_words(&m, values, a);
-        print_point(i, "", "vpu", &words);
+        print_point(i, "", "vpu", &words, a);
         arena_restore(a, mark);
     }
     return VPU_OK;
@@ -86,7 +89,7 @@ static void list_point(const sweep_store *s, const sweep_point *p,
 
     if (!figures || !missing_only)
         print_point(p->number, arena_printf(a, "%s ", state), "../program",
-                    &p->words);
+                    &p->words, a);
     json_decref(figures);
 }
 

@@ -12,6 +12,7 @@ typedef struct {
     run_options o;
     arena *a;
     target_graph t;
+    options_list expects;
 } session;
 
 static void say_nothing(void *user, vpu_log_level level, const char *text)
@@ -33,16 +34,22 @@ static vpu_status fill(void *user, vpu_graph *g, vpu_error *err)
     return target_graph_fill(&((session *)user)->t, g, err);
 }
 
-static vpu_status read_figures(vpu_result *r, json_t **out, vpu_error *err)
+static vpu_status read_figures(session *s, vpu_result *r, json_t **out,
+                               vpu_error *err)
 {
     const char *text = vpu_result_json(r);
     json_t *report = text ? json_loads(text, 0, NULL) : NULL;
+    double worst = 0;
+    vpu_status st;
 
     if (!report)
         return err_set(err, VPU_ERR_NOMEM, "no memory for the report");
-    *out = sweep_figures_of(report);
+    st = cli_sweep_measure(&s->expects, s->t.graph, s->a, &worst, err);
+    if (s->expects.n)
+        json_object_set_new(report, "error", json_real(worst));
+    *out = st ? NULL : sweep_figures_of(report);
     json_decref(report);
-    return VPU_OK;
+    return st;
 }
 
 static vpu_status run(session *s, json_t **out, vpu_error *err)
@@ -63,21 +70,10 @@ static vpu_status run(session *s, json_t **out, vpu_error *err)
     if (!st)
         st = vpu_graph_run(s->t.graph, &options, &r, err);
     if (!st)
-        st = read_figures(r, out, err);
+        st = read_figures(s, r, out, err);
     vpu_result_free(r);
     target_graph_close(&s->t);
     return st;
-}
-
-/* As main gets them; options_parse changes their order. */
-static char **arguments(const sweep_words *words, arena *a)
-{
-    char **argv = arena_array(a, char *, words->n + 2);
-
-    argv[0] = arena_strdup(a, "run");
-    for (size_t i = 0; i < words->n; i++)
-        argv[i + 1] = arena_strdup(a, words->items[i]);
-    return argv;
 }
 
 vpu_status cli_sweep_point(void *user, const sweep_words *words, json_t **out,
@@ -85,11 +81,12 @@ vpu_status cli_sweep_point(void *user, const sweep_words *words, json_t **out,
 {
     const uint32_t *threads = user;
     session s = {.a = arena_create(0)};
+    char **argv = arena_array(s.a, char *, words->n + 2);
+    int n = cli_sweep_arguments(words, &s.expects, argv, s.a);
     vpu_status st = VPU_ERR_INVALID;
 
     /* A line that is refused says why on standard error, which is kept. */
-    if (!run_options_parse((int)words->n + 1, arguments(words, s.a), &s.o,
-                           s.a)) {
+    if (!run_options_parse(n, argv, &s.o, s.a)) {
         if (!s.o.target.how.n_threads)
             s.o.target.how.n_threads = *threads;
         st = run(&s, out, err);

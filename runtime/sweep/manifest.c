@@ -54,34 +54,38 @@ static bool is_whole(double x)
     return x == floor(x) && fabs(x) < 1e15;
 }
 
+/* Numbers that are written without a point are whole. */
+static bool writes_whole(const char *low, const char *high, const range *r)
+{
+    return !strpbrk(low, ".eExX") && !strpbrk(high, ".eExX") &&
+           is_whole(r->low) && is_whole(r->high);
+}
+
 /* "60..200" or "60..200/5". */
 static bool read_range(const char *text, arena *a, range *out)
 {
-    const char *dots = strstr(text, ".."), *slash;
+    const char *dots = strstr(text, ".."), *slash, *low, *high;
 
     if (!dots)
         return false;
     *out = (range){0};
     slash = strchr(dots, '/');
-    if (slash && !str_to_u64(slash + 1, &out->n))
+    low = arena_strndup(a, text, (size_t)(dots - text));
+    high = slash ? arena_strndup(a, dots + 2, (size_t)(slash - dots - 2))
+                 : dots + 2;
+    if ((slash && !str_to_u64(slash + 1, &out->n)) ||
+        !str_to_f64(low, &out->low) || !str_to_f64(high, &out->high))
         return false;
-    if (!str_to_f64(arena_strndup(a, text, (size_t)(dots - text)), &out->low) ||
-        !str_to_f64(slash
-                        ? arena_strndup(a, dots + 2, (size_t)(slash - dots - 2))
-                        : dots + 2,
-                    &out->high))
-        return false;
-    out->whole = !strpbrk(arena_strndup(a, text, strcspn(text, "/")), "eE") &&
-                 is_whole(out->low) && is_whole(out->high) &&
-                 !(slash && out->n > 1 &&
-                   !is_whole((out->high - out->low) / (double)(out->n - 1)));
-    return isfinite(out->low) && isfinite(out->high);
+    out->whole =
+        writes_whole(low, high, out) &&
+        (out->n < 2 || is_whole((out->high - out->low) / (double)(out->n - 1)));
+    return isfinite(out->low) && isfinite(out->high) && (!slash || out->n);
 }
 
 static const char *number_text(arena *a, double x, bool whole)
 {
     return whole ? arena_printf(a, "%.0f", floor(x + 0.5))
-                 : arena_printf(a, "%.9g", x);
+                 : arena_printf(a, "%.12g", x);
 }
 
 /* --- dimensions ----------------------------------------------------------- */
@@ -222,12 +226,11 @@ static void name_dimension(parser *p, sweep_dimension *d, const char *key)
     key = key ? key : d->key ? d->key : common;
     if (d->name)
         return;
-    if (key && (!strcmp(d->option, "--set") || !strcmp(d->option, "--param")))
+    if (key && (!strcmp(d->option, "--set") || !strcmp(d->option, "--param") ||
+                !strcmp(d->option, "-D")))
         d->name = key;
-    else if (key && !strncmp(option, "D", 1))
-        d->name = option[1] ? option + 1 : key;
     else
-        d->name = option;
+        d->name = arena_strndup(p->a, option, strcspn(option, "="));
 }
 
 static vpu_status check_name(parser *p, const char *name)
@@ -310,9 +313,11 @@ static vpu_status add_dimension(parser *p, const sweep_words *w, size_t at)
     d.option = w->items[at];
     if (at + 1 == w->n)
         return FAIL(p,
-                    "%s has no values here; `vary %s - | %s` is without and "
-                    "with it",
-                    d.option, d.option, d.option);
+                    "%s has no values here; `vary %s | -` is with and without "
+                    "it",
+                    d.option, d.option);
+    if (!strcmp(w->items[at + 1], "|"))
+        at--; /* the option alone is the first alternative */
     st = has_bar(w) ? add_alternatives(p, &d, &cap, w, at + 1)
                     : add_values(p, &d, &cap, w, at + 1, &key);
     if (st)
@@ -482,10 +487,10 @@ static vpu_status read_key(parser *p, const sweep_words *w)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         nearest_offer(&n, keys[i]);
     return FAIL(p,
-                "no line begins with '%s'%s%s; expected run, vary, name or "
+                "no line begins with '%s'%s%s%s: expected run, vary, name or "
                 "method",
                 w->items[0], n.best ? "; did you mean " : "",
-                n.best ? n.best : "");
+                n.best ? n.best : "", n.best ? "?" : "");
 }
 
 static vpu_status check_halving(parser *p)

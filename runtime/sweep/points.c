@@ -163,7 +163,7 @@ const char *sweep_value_text(const sweep_dimension *d, const sweep_value *v,
     if (d->n)
         return d->choices[v->choice].text;
     return d->whole ? arena_printf(a, "%.0f", v->number)
-                    : arena_printf(a, "%.9g", v->number);
+                    : arena_printf(a, "%.12g", v->number);
 }
 
 static void add_range_words(const sweep_dimension *d, const sweep_value *v,

@@ -57,6 +57,20 @@ static bool get_all(int fd, void *data, size_t n)
     return true;
 }
 
+#define OWN "/proc/self/statm"
+
+static uint64_t resident_bytes(const char *statm)
+{
+    FILE *f = fopen(statm, "re");
+    unsigned long long all, resident = 0;
+
+    if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
+        resident = 0;
+    if (f)
+        fclose(f);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* --- the process ---------------------------------------------------------- */
 
 typedef struct {
@@ -75,18 +89,6 @@ typedef struct {
 typedef struct {
     uint64_t number, n;
 } heading;
-
-static uint64_t resident_bytes(void)
-{
-    FILE *f = fopen("/proc/self/statm", "re");
-    unsigned long long all, resident = 0;
-
-    if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
-        resident = 0;
-    if (f)
-        fclose(f);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
 
 /* Of a command line that is refused, standard error has the reason. */
 static const char *reason(process *p, const vpu_error *err)
@@ -176,7 +178,7 @@ static bool answer_one(process *p)
         p->answer.err = err;
     }
     arena_restore(p->a, m);
-    if (resident_bytes() > p->first_bytes + MAX_GROWTH)
+    if (resident_bytes(OWN) > p->first_bytes + MAX_GROWTH)
         p->answer.retires = 1;
     return put_all(p->fd, &p->answer, sizeof p->answer);
 }
@@ -187,7 +189,7 @@ static vpu_status answer_all(void *user, vpu_error *err)
 
     (void)err;
     p->a = arena_create(0);
-    p->first_bytes = resident_bytes();
+    p->first_bytes = resident_bytes(OWN);
     while (answer_one(p) && !p->answer.retires &&
            p->answer.kind < SWEEP_STOPPED)
         ;
@@ -210,8 +212,6 @@ static _Noreturn void be_worker(process *p, int said)
         _exit(1);
     }
     free(files);
-    if (p->config->memory)
-        child_bound(&(child_limits){.bytes = p->config->memory});
     oom_guard(answer_all, p, &err);
     if (p->answer.kind == SWEEP_STOPPED && p->config->end)
         p->config->end(p->config->user);
@@ -274,7 +274,8 @@ bool sweep_worker_send(sweep_worker *w, const char *line, size_t n)
     const heading h = {w->number, n};
 
     w->busy = true;
-    w->late = w->asked = false;
+    w->over = NULL;
+    w->asked = false;
     w->since = clock_seconds();
     free(w->line);
     w->line = oom_malloc(n + 1);
@@ -312,6 +313,14 @@ int sweep_worker_end(sweep_worker *w, bool force)
     free(w->line);
     *w = (sweep_worker){.fd = -1, .said = -1};
     return status;
+}
+
+uint64_t sweep_worker_bytes(const sweep_worker *w)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)w->pid);
+    return resident_bytes(path);
 }
 
 const char *sweep_worker_said(const sweep_worker *w, arena *a)

@@ -21,14 +21,15 @@ typedef struct {
 } sweep_answer;
 
 typedef struct {
-    pid_t pid;       /* 0 = none */
-    int fd;          /* points go there, answers come back */
-    int said;        /* a file in memory: its standard error */
-    bool busy, late; /* late: asked to end, its time was over */
-    bool asked;      /* to end, as all of them */
-    double since;    /* it has had its point; asked: since when */
-    uint64_t number; /* of its point */
-    char *line;      /* its point as it was sent; heap */
+    pid_t pid; /* 0 = none */
+    int fd;    /* points go there, answers come back */
+    int said;  /* a file in memory: its standard error */
+    bool busy;
+    const char *over; /* what it has exceeded, so that it is to end; NULL */
+    bool asked;       /* to end, as all of them */
+    double since;     /* it has had its point; asked: since when */
+    uint64_t number;  /* of its point */
+    char *line;       /* its point as it was sent; heap */
     size_t n;
 } sweep_worker;
 
@@ -44,6 +45,8 @@ bool sweep_worker_send(sweep_worker *w, const char *line, size_t n);
 bool sweep_worker_receive(sweep_worker *w, sweep_answer *out);
 /* Ends it, by force when it does not at once; waitpid's status. */
 int sweep_worker_end(sweep_worker *w, bool force);
+/* Memory that it has, in bytes. */
+uint64_t sweep_worker_bytes(const sweep_worker *w);
 /* What it wrote to standard error about its point, cut at 4 KiB; in the arena.
  */
 const char *sweep_worker_said(const sweep_worker *w, arena *a);

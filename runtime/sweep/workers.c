@@ -51,9 +51,8 @@ static vpu_status record_end(pool *p, sweep_worker *w, int status,
     vpu_status st = sweep_point_parse(line, n, &p->store->manifest,
                                       "points.jsonl", w->number, p->a, &x, err);
 
-    if (w->late)
-        why = arena_printf(p->a, "took more than %g s (--timeout)",
-                           p->config->timeout_s);
+    if (w->over)
+        why = w->over;
     else if (WIFSIGNALED(status))
         why = arena_printf(p->a, "its process was ended by signal %d (%s)%s%s",
                            WTERMSIG(status), strsignal(WTERMSIG(status)),
@@ -126,7 +125,7 @@ static vpu_status take(pool *p, sweep_worker *w, vpu_error *err)
 
     if (!sweep_worker_receive(w, &x))
         return bury(p, w, false, err);
-    if (x.kind == SWEEP_STOPPED || w->late)
+    if (x.kind == SWEEP_STOPPED || w->over)
         return bury(p, w, false, err);
     w->busy = false;
     p->running--;
@@ -138,23 +137,39 @@ static vpu_status take(pool *p, sweep_worker *w, vpu_error *err)
                                   : VPU_OK;
 }
 
-/* Asked to end, and killed when it does not listen. */
-static void end_slow(pool *p)
+/* The limit that a worker is beyond; NULL: none. */
+static const char *exceeded(const pool *p, const sweep_worker *w, double now)
+{
+    const sweep_workers_config *c = p->config;
+
+    if (c->timeout_s > 0 && now - w->since > c->timeout_s)
+        return arena_printf(p->a, "took more than %g s (--timeout)",
+                            c->timeout_s);
+    if (c->memory && sweep_worker_bytes(w) > c->memory)
+        return arena_printf(p->a,
+                            "needed more than %" PRIu64 " bytes of memory "
+                            "(--memory)",
+                            c->memory);
+    return NULL;
+}
+
+/* Asked to end, and killed when it does not listen; memory does not wait. */
+static void end_excessive(pool *p)
 {
     double now = clock_seconds();
 
     for (size_t i = 0; i < p->n_workers; i++) {
         sweep_worker *w = &p->workers[i];
-        bool over =
-            p->config->timeout_s > 0 && now - w->since > p->config->timeout_s;
 
         if (!w->pid || !w->busy)
             continue;
-        if (w->asked || w->late) {
+        if (w->asked) {
             if (now - w->since > GRACE_SECONDS)
                 kill(w->pid, SIGKILL);
-        } else if (over || stopping(p)) {
-            w->late = !stopping(p);
+            continue;
+        }
+        w->over = stopping(p) ? NULL : exceeded(p, w, now);
+        if (w->over || stopping(p)) {
             w->asked = true;
             w->since = now;
             kill(w->pid, SIGTERM);
@@ -177,7 +192,7 @@ static vpu_status listen_once(pool *p, vpu_error *err)
     for (nfds_t k = 0; k < n && !st; k++)
         if (p->polled[k].revents)
             st = take(p, &p->workers[p->who[k]], err);
-    end_slow(p);
+    end_excessive(p);
     return st;
 }
 
