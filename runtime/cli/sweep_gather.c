@@ -103,7 +103,7 @@ static vpu_status list_folder(const char *dir, bool missing_only, arena *a,
     vpu_status st = sweep_store_open(dir, a, &s, err);
 
     if (!st)
-        st = sweep_cursor_open(&c, &s, a, err);
+        st = sweep_cursor_open(&c, &s, SWEEP_POINTS, a, err);
     while (!st && more) {
         arena_mark m = arena_save(scratch);
         sweep_point p;
@@ -171,11 +171,16 @@ static void tell_missing(const sweep_gathered *g, const char *dir)
     for (uint32_t i = 0; i < g->n_named; i++)
         str_printf(&text, "  point %" PRIu64 ": %s\n", g->named[i],
                    g->why[i] ? g->why[i] : "not computed yet");
-    if (g->missing > g->n_named)
+    if (g->unplanned)
+        str_printf(&text,
+                   "  %" PRIu64 " of later rounds, which follow from "
+                   "this one's results: `vpu sweep run %s`\n",
+                   g->unplanned, dir);
+    if (g->missing - g->unplanned > g->n_named)
         str_printf(&text,
                    "  and %" PRIu64 " more; `vpu sweep list %s "
                    "--missing` has all\n",
-                   g->missing - g->n_named, dir);
+                   g->missing - g->unplanned - g->n_named, dir);
     cli_put_shown(stderr, str_text(&text), text.n);
     str_free(&text);
 }

@@ -13,6 +13,7 @@
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
 #include "runtime/sweep/gather.h"
+#include "runtime/sweep/rounds.h"
 #include "runtime/sweep/workers.h"
 
 typedef struct {
@@ -169,7 +170,7 @@ static bool is_folder(const char *path)
 
 static bool is_planned(const char *dir, arena *a)
 {
-    return file_exists(file_join(a, dir, "points.jsonl"));
+    return file_exists(file_join(a, dir, SWEEP_POINTS));
 }
 
 static const char *dir_of(const sweep_options *o, const char *manifest,
@@ -285,12 +286,54 @@ static int tell(const sweep_options *o, const sweep_store *s, const char *shown,
     return t->failed || t->stopped ? CLI_DIFFERS : CLI_OK;
 }
 
-static int compute(const sweep_options *o, const char *dir, arena *a)
+static vpu_status compute_round(const sweep_options *o, const sweep_store *s,
+                                const log_sink *log, sweep_tally *t,
+                                vpu_error *err)
 {
     uint32_t threads = cli_sweep_threads(o->jobs);
+
+    return sweep_workers_run(
+        s,
+        &(const sweep_workers_config){.n_workers = o->jobs,
+                                      .timeout_s = o->timeout_s,
+                                      .memory = o->memory,
+                                      .part = o->part,
+                                      .parts = o->parts,
+                                      .stop = &cli_stop,
+                                      .log = log,
+                                      .begin = begin_worker,
+                                      .compute = cli_sweep_point,
+                                      .end = end_worker,
+                                      .user = &threads},
+        t, err);
+}
+
+/* Round after round, as far as results allow. */
+static vpu_status compute_rounds(const sweep_options *o, const sweep_store *s,
+                                 const log_sink *log, sweep_tally *sum,
+                                 vpu_error *err)
+{
+    uint64_t computed = 0;
+    bool more = true;
+    vpu_status st = VPU_OK;
+
+    while (!st && more) {
+        more = false;
+        st = compute_round(o, s, log, sum, err);
+        sum->there -= computed;
+        sum->computed += computed;
+        computed = sum->computed;
+        if (!st && !sum->failed && !sum->stopped)
+            st = sweep_rounds_extend(s, &more, err);
+    }
+    return st;
+}
+
+static int compute(const sweep_options *o, const char *dir, arena *a)
+{
     log_sink log = cli_log(o->quiet);
     sweep_store s;
-    sweep_tally t;
+    sweep_tally t = {0};
     vpu_error err = {0};
     vpu_status st = sweep_store_open(dir, a, &s, &err);
 
@@ -299,20 +342,7 @@ static int compute(const sweep_options *o, const char *dir, arena *a)
     if (o->quiet)
         log.progress = NULL;
     atomic_fetch_add(&cli_sessions, 1); /* so that a signal ends it in order */
-    st = sweep_workers_run(
-        &s,
-        &(const sweep_workers_config){.n_workers = o->jobs,
-                                      .timeout_s = o->timeout_s,
-                                      .memory = o->memory,
-                                      .part = o->part,
-                                      .parts = o->parts,
-                                      .stop = &cli_stop,
-                                      .log = &log,
-                                      .begin = begin_worker,
-                                      .compute = cli_sweep_point,
-                                      .end = end_worker,
-                                      .user = &threads},
-        &t, &err);
+    st = compute_rounds(o, &s, &log, &t, &err);
     atomic_fetch_sub(&cli_sessions, 1);
     return st ? cli_fail(&err) : tell(o, &s, dir, &t, a);
 }

@@ -7,6 +7,7 @@
 
 #include "base/oom.h"
 #include "base/str.h"
+#include "runtime/sweep/rounds.h"
 #include "runtime/sweep/writers.h"
 
 /* --- rows ----------------------------------------------------------------- */
@@ -22,10 +23,13 @@ static bool has_word(const sweep_manifest *m, const char *word)
     return false;
 }
 
-bool sweep_has_figure(const sweep_manifest *m, size_t figure)
+void sweep_find_columns(const sweep_manifest *m,
+                        bool columns[SWEEP_MAX_FIGURES])
 {
-    return strcmp(sweep_figure_name(figure), "error") ||
-           has_word(m, "--expect");
+    bool expects = has_word(m, "--expect");
+
+    for (size_t i = 0; sweep_figure_name(i); i++)
+        columns[i] = expects || strcmp(sweep_figure_name(i), "error");
 }
 
 static void note_missing(const sweep_store *s, const sweep_point *p, arena *a,
@@ -72,7 +76,8 @@ static vpu_status read_rows(void *user, vpu_error *err)
 {
     reading *r = user;
     bool more = true;
-    vpu_status st = sweep_cursor_open(&r->cursor, r->store, r->a, err);
+    vpu_status st =
+        sweep_cursor_open(&r->cursor, r->store, SWEEP_POINTS, r->a, err);
 
     while (!st && more) {
         arena_mark m = arena_save(r->scratch);
@@ -106,9 +111,15 @@ vpu_status sweep_each_row(const sweep_store *s,
                  .a = a,
                  .scratch = arena_create(0),
                  .out = out};
+    vpu_status st;
 
     *out = (sweep_gathered){0};
-    return oom_finally(read_rows, end_rows, &r, err);
+    st = oom_finally(read_rows, end_rows, &r, err);
+    out->unplanned =
+        sweep_rounds_points(&s->manifest, out->points) - out->points;
+    out->points += out->unplanned;
+    out->missing += out->unplanned;
+    return st;
 }
 
 /* --- tables --------------------------------------------------------------- */

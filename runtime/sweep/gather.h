@@ -16,7 +16,8 @@ typedef struct {
 } sweep_gather_config;
 
 typedef struct {
-    uint64_t points, missing;
+    uint64_t points, missing; /* those of later rounds counted */
+    uint64_t unplanned;       /* of missing: of rounds that are not planned */
     /* Of the first that are missing: numbers, and why the last try failed
      * (NULL: none has). */
     uint64_t named[SWEEP_MISSING_NAMED];
@@ -30,9 +31,10 @@ typedef struct {
     const json_t *figures[SWEEP_MAX_FIGURES];
 } sweep_row;
 
-/* Which figures are columns of the table: all but those that no point of the
- * manifest can have. */
-bool sweep_has_figure(const sweep_manifest *m, size_t figure);
+/* Which figures are columns of the table, a flag each: all but those that no
+ * point of the manifest can have. */
+void sweep_find_columns(const sweep_manifest *m,
+                        bool columns[SWEEP_MAX_FIGURES]);
 
 /* Every point that has a result, in order; the row is valid during the call.
  * Fills *out, with texts in the arena. Errors of sweep_cursor_next, and each's.

@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
+#include "runtime/sweep/figures.h"
 #include "runtime/sweep/samples.h"
 
 typedef struct {
@@ -493,6 +494,21 @@ static vpu_status read_key(parser *p, const sweep_words *w)
                 n.best ? n.best : "", n.best ? "?" : "");
 }
 
+static vpu_status check_objective(parser *p)
+{
+    nearest n = {.word = p->m->objective};
+
+    if (sweep_figure_find(p->m->objective) >= 0)
+        return VPU_OK;
+    for (size_t i = 0; sweep_figure_name(i); i++)
+        nearest_offer(&n, sweep_figure_name(i));
+    return FAIL(p,
+                "no figure '%s'%s%s%s; cycles, ms, error, cmx_bytes and "
+                "ddr_bytes are some",
+                p->m->objective, n.best ? "; did you mean " : "",
+                n.best ? n.best : "", n.best ? "?" : "");
+}
+
 static vpu_status check_halving(parser *p)
 {
     const sweep_manifest *m = p->m;
@@ -508,7 +524,7 @@ static vpu_status check_halving(parser *p)
                     "column %s has one value: halving needs a round for "
                     "each of several",
                     p->by);
-    return VPU_OK;
+    return check_objective(p);
 }
 
 static vpu_status check_sobol(parser *p)

@@ -93,7 +93,8 @@ static vpu_status look(void *user, vpu_error *err)
 {
     search *s = user;
     bool more = true;
-    vpu_status st = sweep_cursor_open(&s->cursor, s->store, s->scratch, err);
+    vpu_status st =
+        sweep_cursor_open(&s->cursor, s->store, SWEEP_POINTS, s->scratch, err);
 
     while (!st && more) {
         arena_mark m = arena_save(s->scratch);

@@ -54,12 +54,17 @@ vpu_status sweep_points_count(const sweep_manifest *m, uint64_t *out,
     default:
         *out = product(m);
     }
-    if (*out <= SWEEP_MAX_POINTS)
+    if (sweep_points_candidates(m, *out) <= SWEEP_MAX_POINTS)
         return VPU_OK;
     return err_at(err, VPU_ERR_LIMIT, m->path, m->method_line, 0,
                   "the %s has more than %d points; fewer values, or `method "
                   "random N`",
                   sweep_method_name(m->method), SWEEP_MAX_POINTS);
+}
+
+uint64_t sweep_points_candidates(const sweep_manifest *m, uint64_t count)
+{
+    return m->method == SWEEP_HALVING ? count * m->dims[m->by].n : count;
 }
 
 sweep_plan *sweep_plan_open(const sweep_manifest *m, arena *a)
@@ -79,7 +84,7 @@ sweep_plan *sweep_plan_open(const sweep_manifest *m, arena *a)
     return p;
 }
 
-/* The last dimension changes fastest. */
+/* The last dimension changes fastest, the rounds of halving slowest. */
 static void grid_values(const sweep_manifest *m, uint64_t i, sweep_value *out)
 {
     for (size_t d = m->n_dims; d-- > 0;) {
@@ -89,6 +94,8 @@ static void grid_values(const sweep_manifest *m, uint64_t i, sweep_value *out)
         out[d].choice = (size_t)(i % m->dims[d].n);
         i /= m->dims[d].n;
     }
+    if (m->method == SWEEP_HALVING)
+        out[m->by].choice = (size_t)i;
 }
 
 /* Point 0 has the first values; each further one another value of one

@@ -12,9 +12,12 @@ typedef struct {
 
 /* Points of the manifest's method, for halving those of the first round.
  *
- * VPU_ERR_LIMIT  more than SWEEP_MAX_POINTS (message: how many) */
+ * VPU_ERR_LIMIT  more than SWEEP_MAX_POINTS in all rounds */
 vpu_status sweep_points_count(const sweep_manifest *m, uint64_t *out,
                               vpu_error *err);
+/* Of halving all points that any round could have, round after round; else the
+ * same as sweep_points_count. */
+uint64_t sweep_points_candidates(const sweep_manifest *m, uint64_t count);
 /* The values of point i, one a dimension; the same for a manifest whatever is
  * asked before. Latin hypercubes keep their columns in `a` between calls: give
  * one that lives as long as the plan. */

@@ -9,6 +9,7 @@
 typedef struct {
     sweep_writer table;
     const sweep_manifest *m;
+    bool columns[SWEEP_MAX_FIGURES];
     file_out out; /* its temporary name is the database until it is whole */
     sqlite3 *db;
     sqlite3_stmt *insert;
@@ -85,7 +86,7 @@ static vpu_status insert_row(sweep_writer *t, const sweep_row *row,
     for (size_t d = 0; d < w->m->n_dims; d++)
         bind_text(w->insert, at++, row->point->texts[d]);
     for (size_t i = 0; sweep_figure_name(i); i++)
-        if (sweep_has_figure(w->m, i))
+        if (w->columns[i])
             bind_figure(w->insert, at++, row->figures[i]);
     if (sqlite3_step(w->insert) != SQLITE_DONE || sqlite3_reset(w->insert))
         return complain(w, err);
@@ -95,8 +96,10 @@ static vpu_status insert_row(sweep_writer *t, const sweep_row *row,
 /* --- the table ------------------------------------------------------------ */
 
 /* Names of manifests have no quotes in them. */
-static void add_columns(const sweep_manifest *m, str *create, str *insert)
+static void add_columns(const database *w, str *create, str *insert)
 {
+    const sweep_manifest *m = w->m;
+
     str_puts(create, "CREATE TABLE points (point INTEGER PRIMARY KEY");
     str_puts(insert, "INSERT INTO points VALUES (?");
     for (size_t d = 0; d < m->n_dims; d++) {
@@ -104,7 +107,7 @@ static void add_columns(const sweep_manifest *m, str *create, str *insert)
         str_puts(insert, ", ?");
     }
     for (size_t i = 0; sweep_figure_name(i); i++)
-        if (sweep_has_figure(m, i)) {
+        if (w->columns[i]) {
             str_printf(create, ", \"%s\"", sweep_figure_name(i));
             str_puts(insert, ", ?");
         }
@@ -118,7 +121,7 @@ static vpu_status begin(database *w, vpu_error *err)
     str create = {0}, insert = {0};
     bool bad;
 
-    add_columns(w->m, &create, &insert);
+    add_columns(w, &create, &insert);
     bad = sqlite3_open(w->out.temp, &w->db) ||
           sqlite3_exec(w->db,
                        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
@@ -141,6 +144,7 @@ vpu_status sweep_writer_sqlite(sweep_writer **out, const char *path,
     if (st)
         return st;
     w->m = m;
+    sweep_find_columns(m, w->columns);
     w->table = (sweep_writer){insert_row, commit, abandon};
     if (!w->out.temp)
         st = err_set(err, VPU_ERR_IO,

@@ -28,7 +28,7 @@ vpu_status sweep_store_open(const char *dir, arena *a, sweep_store *out,
         return err_set(err, VPU_ERR_IO, "%s: %s", dir, strerror(errno));
     out->dir = arena_strdup(a, real);
     free(real);
-    if (!file_exists(file_join(a, out->dir, "points.jsonl")))
+    if (!file_exists(file_join(a, out->dir, SWEEP_POINTS)))
         return err_set(err, VPU_ERR_IO,
                        "%s: no points.jsonl in it: not the folder of a sweep, "
                        "or its plan was cut short; `vpu sweep plan MANIFEST "
@@ -130,13 +130,13 @@ static void write_point(writer *w, uint64_t i)
     arena_restore(w->a, mark);
 }
 
-static vpu_status write_points(const char *dir, const sweep_manifest *m,
+static vpu_status write_points(const char *path, const sweep_manifest *m,
                                const sweep_frozen *frozen, uint64_t n, arena *a,
                                vpu_error *err)
 {
     file_out out;
     writer w = {.m = m, .frozen = frozen, .a = a};
-    vpu_status st = file_out_open(&out, file_join(a, dir, "points.jsonl"), err);
+    vpu_status st = file_out_open(&out, path, err);
 
     if (st)
         return st;
@@ -159,7 +159,7 @@ static vpu_status check_place(const char *dir, arena *a, vpu_error *err)
 {
     struct stat sb;
 
-    if (file_exists(file_join(a, dir, "points.jsonl")))
+    if (file_exists(file_join(a, dir, SWEEP_POINTS)))
         return err_set(err, VPU_ERR_INVALID,
                        "%s: a sweep is planned there already; another --dir, "
                        "or `vpu sweep run %s`",
@@ -204,8 +204,13 @@ vpu_status sweep_store_plan(const char *dir, const sweep_manifest *m,
         st = sweep_file_copy(frozen->program, program, 0755, err);
     if (!st)
         st = sweep_file_hash(program, frozen->identity, err);
+    if (!st && m->method == SWEEP_HALVING)
+        st = write_points(file_join(a, dir, SWEEP_CANDIDATES), m, frozen,
+                          sweep_points_candidates(m, n), a, err);
     /* The last file, which makes it a sweep's folder. */
-    return st ? st : write_points(dir, m, frozen, n, a, err);
+    return st ? st
+              : write_points(file_join(a, dir, SWEEP_POINTS), m, frozen, n, a,
+                             err);
 }
 
 /* --- points --------------------------------------------------------------- */
@@ -270,11 +275,10 @@ vpu_status sweep_point_parse(const char *line, size_t n,
                          number);
 }
 
-vpu_status sweep_cursor_open(sweep_cursor *c, const sweep_store *s, arena *a,
-                             vpu_error *err)
+vpu_status sweep_cursor_open(sweep_cursor *c, const sweep_store *s,
+                             const char *name, arena *a, vpu_error *err)
 {
-    *c = (sweep_cursor){.store = s,
-                        .path = file_join(a, s->dir, "points.jsonl")};
+    *c = (sweep_cursor){.store = s, .path = file_join(a, s->dir, name)};
     return file_stream_open(c->path, &c->f, err);
 }
 

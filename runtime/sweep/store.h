@@ -2,6 +2,8 @@
  *
  *   DIR/sweep.manifest         as it was written
  *   DIR/points.jsonl           a point a line: number, name, parameters, words
+ *   DIR/candidates.jsonl       of halving: the points of all rounds, of which
+ *                              points.jsonl gets those that go on
  *   DIR/files/                 what the points read; words name files from here
  *   DIR/program                the vpu that computes them
  *   DIR/results/ab/NAME.json   figures of the point of that name
@@ -21,12 +23,12 @@
 #include "runtime/sweep/manifest.h"
 #include "runtime/sweep/points.h"
 
-enum { SWEEP_MAX_LINE = 1 << 20 }; /* of points.jsonl */
+#define SWEEP_POINTS "points.jsonl"
+#define SWEEP_CANDIDATES "candidates.jsonl"
 
 typedef struct {
     const char *dir; /* absolute */
     sweep_manifest manifest;
-    uint64_t round; /* of halving: rounds that are planned, 0 = other methods */
 } sweep_store;
 
 typedef struct {
@@ -74,8 +76,9 @@ typedef struct {
     uint64_t number, at; /* of the next line, and where it begins */
 } sweep_cursor;
 
-vpu_status sweep_cursor_open(sweep_cursor *c, const sweep_store *s, arena *a,
-                             vpu_error *err);
+/* name: SWEEP_POINTS or SWEEP_CANDIDATES. VPU_ERR_IO. */
+vpu_status sweep_cursor_open(sweep_cursor *c, const sweep_store *s,
+                             const char *name, arena *a, vpu_error *err);
 /* The next point, in the arena; *more false at the end.
  *
  * VPU_ERR_PARSE  a line that is no point (path:line) */

@@ -118,7 +118,7 @@ static vpu_status settle(process *p, const sweep_point *x, vpu_status st,
 
 static vpu_status parse(process *p, sweep_point *out, vpu_error *err)
 {
-    return sweep_point_parse(p->line, p->n, &p->store->manifest, "points.jsonl",
+    return sweep_point_parse(p->line, p->n, &p->store->manifest, SWEEP_POINTS,
                              p->number, p->a, out, err);
 }
 

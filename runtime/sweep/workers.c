@@ -49,7 +49,7 @@ static vpu_status record_end(pool *p, sweep_worker *w, int status,
     sweep_point x;
     const char *why;
     vpu_status st = sweep_point_parse(line, n, &p->store->manifest,
-                                      "points.jsonl", w->number, p->a, &x, err);
+                                      SWEEP_POINTS, w->number, p->a, &x, err);
 
     if (w->over)
         why = w->over;
@@ -235,9 +235,8 @@ static vpu_status run(void *user, vpu_error *err)
     p->workers = arena_array(p->a, sweep_worker, p->n_workers);
     p->polled = arena_array(p->a, struct pollfd, p->n_workers);
     p->who = arena_array(p->a, size_t, p->n_workers);
-    st =
-        file_in_open(&p->points, file_join(p->a, p->store->dir, "points.jsonl"),
-                     UINT64_MAX, err);
+    st = file_in_open(&p->points, file_join(p->a, p->store->dir, SWEEP_POINTS),
+                      UINT64_MAX, err);
     p->open = !st;
     return st ? st : compute_all(p, err);
 }

@@ -2,6 +2,7 @@
 #include "runtime/sweep/writers.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 typedef struct {
     sweep_writer table;
     const sweep_manifest *m;
+    bool columns[SWEEP_MAX_FIGURES];
     file_out out;
     bool any; /* row is written */
 } text_writer;
@@ -41,6 +43,7 @@ static vpu_status text_open(text_writer **out, const char *path,
     vpu_status st;
 
     w->m = m;
+    sweep_find_columns(m, w->columns);
     w->table.commit = text_commit;
     w->table.abandon = text_abandon;
     st = file_out_open(&w->out, path, err);
@@ -83,7 +86,7 @@ static vpu_status csv_row(sweep_writer *t, const sweep_row *row, vpu_error *err)
         put_cell(&line, row->point->texts[d]);
     }
     for (size_t i = 0; sweep_figure_name(i); i++)
-        if (sweep_has_figure(w->m, i)) {
+        if (w->columns[i]) {
             str_puts(&line, ",");
             sweep_put_figure(&line, row->figures[i]);
         }
@@ -107,7 +110,7 @@ vpu_status sweep_writer_csv(sweep_writer **out, const char *path,
         put_cell(&line, m->dims[d].name);
     }
     for (size_t i = 0; sweep_figure_name(i); i++)
-        if (sweep_has_figure(m, i))
+        if (w->columns[i])
             str_printf(&line, ",%s", sweep_figure_name(i));
     put_line(w, &line);
     *out = &w->table;
@@ -116,41 +119,58 @@ vpu_status sweep_writer_csv(sweep_writer **out, const char *path,
 
 /* --- JSON ----------------------------------------------------------------- */
 
-/* A number where the text is one. */
-static json_t *json_text(const char *text)
+static void put_string(str *out, const char *text)
 {
-    unsigned long long n;
+    json_t *j = jsontext_string(text);
+    char *quoted = j ? json_dumps(j, JSON_ENCODE_ANY) : NULL;
+
+    json_decref(j);
+    if (!quoted)
+        oom_raise(1);
+    str_puts(out, quoted);
+    free(quoted);
+}
+
+/* A number where the text is one as JSON writes it. */
+static void put_value(str *out, const char *text)
+{
+    size_t whole = strspn(text, "0123456789");
     double x;
 
-    if (str_to_u64(text, &n) && n <= INT64_MAX)
-        return json_integer((json_int_t)n);
-    return str_to_f64(text, &x) ? json_real(x) : jsontext_string(text);
+    if (whole && !text[whole] && (*text != '0' || whole == 1) && whole < 16)
+        str_puts(out, text);
+    else if (str_to_f64(text, &x) && isfinite(x))
+        str_printf(out, "%.17g", x);
+    else
+        put_string(out, text);
 }
 
 static vpu_status json_row(sweep_writer *t, const sweep_row *row,
                            vpu_error *err)
 {
     text_writer *w = (text_writer *)t;
-    json_t *parameters = json_object(), *figures = json_object(), *j;
-    char *text;
+    str line = {0};
+    bool any = false;
 
     (void)err;
-    for (size_t d = 0; d < w->m->n_dims; d++)
-        json_object_set_new(parameters, w->m->dims[d].name,
-                            json_text(row->point->texts[d]));
+    str_printf(&line, "%s{\"point\":%" PRIu64 ",\"parameters\":{",
+               w->any ? ",\n" : "", row->point->number);
+    for (size_t d = 0; d < w->m->n_dims; d++) {
+        str_printf(&line, "%s\"%s\":", d ? "," : "", w->m->dims[d].name);
+        put_value(&line, row->point->texts[d]);
+    }
+    str_puts(&line, "},\"figures\":{");
     for (size_t i = 0; sweep_figure_name(i); i++)
-        if (row->figures[i])
-            json_object_set(figures, sweep_figure_name(i),
-                            (json_t *)(uintptr_t)row->figures[i]);
-    j = json_pack("{s:I, s:o, s:o}", "point", (json_int_t)row->point->number,
-                  "parameters", parameters, "figures", figures);
-    text = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
-    json_decref(j);
-    if (!text)
-        oom_raise(1);
-    fprintf(w->out.stream, "%s%s", w->any ? ",\n" : "", text);
+        if (row->figures[i]) {
+            str_printf(&line, "%s\"%s\":", any ? "," : "",
+                       sweep_figure_name(i));
+            sweep_put_figure(&line, row->figures[i]);
+            any = true;
+        }
+    str_puts(&line, "}}");
+    fwrite(line.data, 1, line.n, w->out.stream);
+    str_free(&line);
     w->any = true;
-    free(text);
     return VPU_OK;
 }
 
