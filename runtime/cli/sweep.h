@@ -8,7 +8,7 @@
 
 /* A row each in sweep.c. */
 extern const cli_command cli_sweep_plan, cli_sweep_run, cli_sweep_work,
-    cli_sweep_list, cli_sweep_gather;
+    cli_sweep_list, cli_sweep_gather, cli_sweep_report;
 
 /* Freezes the files that the manifest's words name: finds them, copies them
  * below dir/files, and rewrites the words. Then plans the folder.

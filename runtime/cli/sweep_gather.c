@@ -11,12 +11,27 @@
 /* --- list ----------------------------------------------------------------- */
 
 typedef struct {
-    bool missing;
+    bool missing, one;
+    uint64_t point;
 } list_options;
+
+static bool take_point(void *fields, const char *value, arena *a)
+{
+    list_options *o = fields;
+    unsigned long long n;
+
+    (void)a;
+    if (!str_to_u64(value, &n))
+        return false;
+    o->point = n;
+    return o->one = true;
+}
 
 static const cli_option list_rows[] = {
     {"missing", NULL, OPTION_FLAG, offsetof(list_options, missing),
-     .help = "only points without a result"}};
+     .help = "only points without a result"},
+    {"point", "N", OPTION_OTHER, .take = take_point,
+     .help = "only the point of that number"}};
 static const cli_options own_list_options = CLI_OPTIONS(list_rows);
 static const cli_table list_tables[] = {{&own_list_options, 0}};
 
@@ -53,7 +68,8 @@ static void print_point(uint64_t number, const char *state, const char *program,
     str_free(&line);
 }
 
-static vpu_status list_manifest(const char *path, arena *a, vpu_error *err)
+static vpu_status list_manifest(const char *path, const list_options *o,
+                                arena *a, vpu_error *err)
 {
     sweep_manifest m;
     sweep_plan *p;
@@ -73,27 +89,28 @@ static vpu_status list_manifest(const char *path, arena *a, vpu_error *err)
 
         sweep_plan_values(p, i, values);
         words = sweep_point_words(&m, values, a);
-        print_point(i, "", "vpu", &words, a);
+        if (!o->one || o->point == i)
+            print_point(i, "", "vpu", &words, a);
         arena_restore(a, mark);
     }
     return VPU_OK;
 }
 
 static void list_point(const sweep_store *s, const sweep_point *p,
-                       bool missing_only, arena *a)
+                       const list_options *o, arena *a)
 {
     json_t *figures = sweep_store_result(s, p->name);
     const char *state = figures                              ? "done   "
                         : sweep_store_failure(s, p->name, a) ? "failed "
                                                              : "missing";
 
-    if (!figures || !missing_only)
+    if ((!figures || !o->missing) && (!o->one || o->point == p->number))
         print_point(p->number, arena_printf(a, "%s ", state), "../program",
                     &p->words, a);
     json_decref(figures);
 }
 
-static vpu_status list_folder(const char *dir, bool missing_only, arena *a,
+static vpu_status list_folder(const char *dir, const list_options *o, arena *a,
                               vpu_error *err)
 {
     arena *scratch = arena_create(0);
@@ -110,7 +127,7 @@ static vpu_status list_folder(const char *dir, bool missing_only, arena *a,
 
         st = sweep_cursor_next(&c, scratch, &p, &more, err);
         if (!st && more)
-            list_point(&s, &p, missing_only, scratch);
+            list_point(&s, &p, o, scratch);
         arena_restore(scratch, m);
     }
     sweep_cursor_close(&c);
@@ -136,9 +153,9 @@ static int list_main(int argc, char **argv)
     if (!rc && line.n_words != 1)
         rc = cli_usage(&cli_sweep_list,
                        "expected one manifest, or one sweep's folder");
-    if (!rc && (is_folder(line.words[0])
-                    ? list_folder(line.words[0], o.missing, a, &err)
-                    : list_manifest(line.words[0], a, &err)))
+    if (!rc &&
+        (is_folder(line.words[0]) ? list_folder(line.words[0], &o, a, &err)
+                                  : list_manifest(line.words[0], &o, a, &err)))
         rc = cli_fail(&err);
     arena_destroy(a);
     return rc;
@@ -222,7 +239,7 @@ const cli_command cli_sweep_list = {
     .name = "sweep list",
     .summary = "points, and the command that repeats each",
     .head =
-        "usage: vpu sweep list DIR|MANIFEST [--missing]\n\n"
+        "usage: vpu sweep list DIR|MANIFEST [--missing] [--point N]\n\n"
         "A line for each point: its number, whether it is done, and the command that\n"
         "computes it, which is meant in DIR/files; of a manifest as it stands there.\n\n",
     .tables = list_tables,
