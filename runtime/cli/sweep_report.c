@@ -278,7 +278,7 @@ static void put_text(const session *s, str *out)
                s->t.gathered.points);
     if (s->n_front)
         str_printf(out,
-                   "fewest %s: %s, point %" PRIu64 "; `vpu sweep list %s "
+                   "lowest %s: %s, point %" PRIu64 "; `vpu sweep list %s "
                    "--point %" PRIu64 "` has its command\n",
                    name_of(s, 0), value_text(s, s->front[0]->values[0]),
                    s->front[0]->number, s->dir, s->front[0]->number);

@@ -147,18 +147,52 @@ static double place_x(const chart *p, uint32_t x)
     return LABELS + PLOT_W * (x + 0.5) / p->nx;
 }
 
-/* From 0 on, so that lengths compare. */
+/* 1, 2 or 5 of a power of ten, at least x. */
+static double round_step(double x)
+{
+    double power = x > 0 ? pow(10, floor(log10(x))) : 1;
+
+    return power * (x <= power       ? 1
+                    : x <= 2 * power ? 2
+                    : x <= 5 * power ? 5
+                                     : 10);
+}
+
+/* The axis goes from 0 on, so that lengths compare, to a round number. */
+static double axis_step(const chart *p)
+{
+    return round_step(p->high / TICKS);
+}
+
+static int axis_ticks(const chart *p)
+{
+    double n = ceil(p->high / axis_step(p));
+
+    return n < 1 ? 1 : n > TICKS ? TICKS : (int)n;
+}
+
 static double place_y(const chart *p, double v)
 {
-    return TITLE + PLOT_H * (1 - (p->high > 0 ? v / p->high : 0));
+    return TITLE + PLOT_H * (1 - v / (axis_step(p) * axis_ticks(p)));
+}
+
+/* Its middle at x, if it has room there. */
+static void put_middle(cv_canvas *to, double x, double y, double room,
+                       const char *text)
+{
+    double w = cv_text_width(to, CV_NORMAL, text);
+
+    w = w < room ? w : room;
+    cv_text_fit(to, (cv_slot){x - w / 2, y, room}, CV_NORMAL, theme_light.text,
+                text);
 }
 
 static void draw_axes(const chart *p, cv_canvas *to)
 {
     char text[32];
 
-    for (int i = 0; i <= TICKS; i++) {
-        double v = p->high * i / TICKS;
+    for (int i = 0; i <= axis_ticks(p); i++) {
+        double v = axis_step(p) * i;
 
         number_text(text, v);
         cv_line(to, LABELS, place_y(p, v), LABELS + PLOT_W, place_y(p, v),
@@ -167,11 +201,9 @@ static void draw_axes(const chart *p, cv_canvas *to)
                       text);
     }
     for (uint32_t x = 0; x < p->nx; x++)
-        cv_text_fit(to,
-                    (cv_slot){place_x(p, x) - PLOT_W / 2.0 / p->nx + 2,
-                              TITLE + PLOT_H + 14, PLOT_W / (double)p->nx - 4},
-                    CV_NORMAL, theme_light.text,
-                    sweep_level_text(p->dx, x, p->a));
+        put_middle(to, place_x(p, x), TITLE + PLOT_H + 14,
+                   PLOT_W / (double)p->nx - 4,
+                   sweep_level_text(p->dx, x, p->a));
 }
 
 /* A pixel thicker than a line, and a mark at each mean. */

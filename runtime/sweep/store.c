@@ -14,7 +14,7 @@
 #include "runtime/json/jsontext.h"
 #include "runtime/sweep/store_priv.h"
 
-enum { MAX_RESULT = 1 << 20 };
+enum { MAX_RESULT = 1 << 15 };
 
 /* --- opening -------------------------------------------------------------- */
 
@@ -318,44 +318,57 @@ static bool path_of(const sweep_store *s, const char *kind, const char *name,
                             name, name) < MAX_PATH;
 }
 
-/* The whole file, of that name; a new reference. */
-static json_t *read_json(const sweep_store *s, const char *kind,
-                         const char *name)
+/* The member of an object of that name; a new reference. NULL: bytes are none.
+ */
+static json_t *parse_member(const char *bytes, size_t n, const char *name,
+                            const char *member)
 {
-    char path[MAX_PATH], bytes[1 << 14];
-    size_t n =
-        path_of(s, kind, name, path) ? file_peek(path, bytes, sizeof bytes) : 0;
-    json_t *j = n && n < sizeof bytes
-                    ? json_loadb(bytes, n, JSON_REJECT_DUPLICATES, NULL)
-                    : NULL;
+    json_t *j = json_loadb(bytes, n, JSON_REJECT_DUPLICATES, NULL);
     const char *own = json_string_value(json_object_get(j, "name"));
+    json_t *x = own && !strcmp(own, name) ? json_object_get(j, member) : NULL;
 
-    if (own && !strcmp(own, name))
-        return j;
+    json_incref(x);
     json_decref(j);
-    return NULL;
+    return x;
 }
 
-json_t *sweep_store_result(const sweep_store *s, const char *name)
+/* How many; 0: no file, or one that is longer than any of ours. */
+static size_t read_bytes(const sweep_store *s, const char *kind,
+                         const char *name, char out[MAX_RESULT])
 {
-    json_t *j = read_json(s, "results", name);
-    json_t *figures = json_object_get(j, "figures");
+    char path[MAX_PATH];
+    size_t n =
+        path_of(s, kind, name, path) ? file_peek(path, out, MAX_RESULT) : 0;
 
-    json_incref(figures);
-    json_decref(j);
+    return n < MAX_RESULT ? n : 0;
+}
+
+json_t *sweep_result_parse(const char *bytes, size_t n, const char *name)
+{
+    json_t *figures = parse_member(bytes, n, name, "figures");
+
     if (json_is_object(figures))
         return figures;
     json_decref(figures);
     return NULL;
 }
 
+json_t *sweep_store_result(const sweep_store *s, const char *name)
+{
+    char bytes[MAX_RESULT];
+
+    return sweep_result_parse(bytes, read_bytes(s, "results", name, bytes),
+                              name);
+}
+
 const char *sweep_store_failure(const sweep_store *s, const char *name,
                                 arena *a)
 {
-    json_t *j = read_json(s, "failed", name);
-    const char *why = json_string_value(json_object_get(j, "why"));
+    char bytes[MAX_RESULT];
+    json_t *j =
+        parse_member(bytes, read_bytes(s, "failed", name, bytes), name, "why");
+    const char *why = arena_strdup(a, json_string_value(j));
 
-    why = why ? arena_strdup(a, why) : NULL;
     json_decref(j);
     return why;
 }

@@ -93,6 +93,9 @@ vpu_status sweep_point_parse(const char *line, size_t n,
 
 /* --- results -------------------------------------------------------------- */
 
+/* The figures in n bytes of a result's file, if they are one of that name; a
+ * new reference. */
+json_t *sweep_result_parse(const char *bytes, size_t n, const char *name);
 /* The figures of the point of that name, a new reference; NULL: there is no
  * result, or no whole one. */
 json_t *sweep_store_result(const sweep_store *s, const char *name);
