@@ -2,13 +2,9 @@
  * each. */
 #include "runtime/cli/sweep.h"
 
-static const cli_command *const parts[] = {&cli_sweep_plan,
-                                           &cli_sweep_run,
-                                           &cli_sweep_work,
-                                           &cli_sweep_list,
-                                           &cli_sweep_gather,
-                                           &cli_sweep_report,
-                                           NULL};
+static const cli_command *const parts[] = {
+    &cli_sweep_plan,   &cli_sweep_run,    &cli_sweep_work,  &cli_sweep_list,
+    &cli_sweep_gather, &cli_sweep_report, &cli_sweep_serve, NULL};
 
 static int sweep_main(int argc, char **argv)
 {

@@ -4,11 +4,11 @@
 #define VPU_RUNTIME_CLI_SWEEP_H
 
 #include "runtime/cli/cli.h"
-#include "runtime/sweep/store.h"
+#include "runtime/sweep/workers.h"
 
 /* A row each in sweep.c. */
 extern const cli_command cli_sweep_plan, cli_sweep_run, cli_sweep_work,
-    cli_sweep_list, cli_sweep_gather, cli_sweep_report;
+    cli_sweep_list, cli_sweep_gather, cli_sweep_report, cli_sweep_serve;
 
 /* Freezes the files that the manifest's words name: finds them, copies them
  * below dir/files, and rewrites the words. Then plans the folder.
@@ -44,6 +44,20 @@ vpu_status cli_sweep_point(void *user, const sweep_words *words, json_t **out,
 /* The part of a machine's processors that each of so many jobs has. */
 uint32_t cli_sweep_threads(uint32_t jobs);
 
+/* What workers are started with, but for limits, jobs and parts. threads: host
+ * threads of a point, which must live as long. */
+sweep_workers_config cli_sweep_config(uint32_t *threads);
+/* --timeout and --memory; of a cli_sweep_limits. */
+typedef struct {
+    double timeout_s;
+    uint64_t memory;
+} cli_sweep_limits;
+extern const cli_options cli_sweep_limit_options;
+enum { CLI_SWEEP_TIMEOUT = 3600 };
+
+/* The command line as main got it, from a part's argc and argv; before they are
+ * parsed, which changes their order. */
+char **cli_sweep_line(int argc, char **argv, arena *a);
 /* Goes on as the program that dir has frozen, unless this is it. Returns when
  * it is. VPU_ERR_IO: it cannot be started. */
 vpu_status cli_sweep_become(const char *dir, char **argv, arena *a,

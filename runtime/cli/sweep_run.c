@@ -19,14 +19,12 @@
 typedef struct {
     const char *dir; /* --dir */
     uint32_t jobs;
-    double timeout_s;
-    uint64_t memory, part, parts;
+    cli_sweep_limits limits;
+    uint64_t part, parts;
     bool quiet;
 } sweep_options;
 
 #define AT(field) offsetof(sweep_options, field)
-
-enum { TIMEOUT = 3600 };
 
 /* --- options -------------------------------------------------------------- */
 
@@ -40,7 +38,7 @@ static bool take_jobs(void *fields, const char *value, arena *a)
 
 static bool take_memory(void *fields, const char *value, arena *a)
 {
-    sweep_options *o = fields;
+    cli_sweep_limits *o = fields;
     unsigned long long bytes;
 
     (void)a;
@@ -75,8 +73,10 @@ static const cli_option part_rows[] = {
 static const cli_option work_rows[] = {
     {"jobs", "N", OPTION_OTHER, .take = take_jobs,
      .help = "so many points at a time, each in a process (default: "
-             "processors); tables do not depend on it"},
-    {"timeout", "SECONDS", OPTION_SECONDS, AT(timeout_s),
+             "processors); tables do not depend on it"}};
+static const cli_option limit_rows[] = {
+    {"timeout", "SECONDS", OPTION_SECONDS,
+     offsetof(cli_sweep_limits, timeout_s),
      .help = "a point that takes more of the host's time has failed (default "
              "3600, 0 = never)"},
     {"memory", "SIZE", OPTION_OTHER, .take = take_memory,
@@ -84,6 +84,7 @@ static const cli_option work_rows[] = {
              "has failed (default: what there is)"}};
 static const cli_option quiet_rows[] = {
     {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no sum, no progress"}};
+const cli_options cli_sweep_limit_options = CLI_OPTIONS(limit_rows);
 static const cli_options dir_options = CLI_OPTIONS(dir_rows),
                          part_options = CLI_OPTIONS(part_rows),
                          work_options = CLI_OPTIONS(work_rows),
@@ -91,9 +92,11 @@ static const cli_options dir_options = CLI_OPTIONS(dir_rows),
 static const cli_table plan_tables[] = {{&dir_options, 0}, {&quiet_options, 0}},
                        run_tables[] = {{&dir_options, 0},
                                        {&work_options, 0},
+                                       {&cli_sweep_limit_options, AT(limits)},
                                        {&quiet_options, 0}},
                        part_tables[] = {{&part_options, 0},
                                         {&work_options, 0},
+                                        {&cli_sweep_limit_options, AT(limits)},
                                         {&quiet_options, 0}};
 
 #define TABLES(list) .tables = list, .n_tables = sizeof list / sizeof *list
@@ -117,7 +120,8 @@ static int parse(const cli_command *c, int argc, char **argv, sweep_options *o,
     options_line line = {.argc = argc, .argv = argv};
     int rc;
 
-    *o = (sweep_options){.jobs = processors(), .timeout_s = TIMEOUT};
+    *o = (sweep_options){.jobs = processors(),
+                         .limits.timeout_s = CLI_SWEEP_TIMEOUT};
     rc = cli_parse(c, o, &line, a);
     if (!rc && line.n_words != 1)
         rc = line.n_words ? cli_usage(c, "unexpected '%s'", line.words[1])
@@ -196,6 +200,16 @@ static int plan_main(int argc, char **argv)
 
 /* --- the frozen program --------------------------------------------------- */
 
+char **cli_sweep_line(int argc, char **argv, arena *a)
+{
+    char **out = arena_array(a, char *, (size_t)argc + 3);
+
+    out[0] = arena_strdup(a, "vpu");
+    out[1] = arena_strdup(a, "sweep");
+    memcpy(out + 2, argv, (size_t)argc * sizeof *argv);
+    return out;
+}
+
 vpu_status cli_sweep_become(const char *dir, char **argv, arena *a,
                             vpu_error *err)
 {
@@ -212,17 +226,6 @@ vpu_status cli_sweep_become(const char *dir, char **argv, arena *a,
     execv(program, argv);
     return err_set(err, VPU_ERR_IO, "%s: cannot be started: %s", program,
                    strerror(errno));
-}
-
-/* The command line as main got it. */
-static char **whole_line(int argc, char **argv, arena *a)
-{
-    char **out = arena_array(a, char *, (size_t)argc + 3);
-
-    out[0] = arena_strdup(a, "vpu");
-    out[1] = arena_strdup(a, "sweep");
-    memcpy(out + 2, argv, (size_t)argc * sizeof *argv);
-    return out;
 }
 
 /* --- computing ------------------------------------------------------------ */
@@ -286,26 +289,30 @@ static int tell(const sweep_options *o, const sweep_store *s, const char *shown,
     return t->failed || t->stopped ? CLI_DIFFERS : CLI_OK;
 }
 
+sweep_workers_config cli_sweep_config(uint32_t *threads)
+{
+    return (sweep_workers_config){.n_workers = 1,
+                                  .stop = &cli_stop,
+                                  .begin = begin_worker,
+                                  .compute = cli_sweep_point,
+                                  .end = end_worker,
+                                  .user = threads};
+}
+
 static vpu_status compute_round(const sweep_options *o, const sweep_store *s,
                                 const log_sink *log, sweep_tally *t,
                                 vpu_error *err)
 {
     uint32_t threads = cli_sweep_threads(o->jobs);
+    sweep_workers_config config = cli_sweep_config(&threads);
 
-    return sweep_workers_run(
-        s,
-        &(const sweep_workers_config){.n_workers = o->jobs,
-                                      .timeout_s = o->timeout_s,
-                                      .memory = o->memory,
-                                      .part = o->part,
-                                      .parts = o->parts,
-                                      .stop = &cli_stop,
-                                      .log = log,
-                                      .begin = begin_worker,
-                                      .compute = cli_sweep_point,
-                                      .end = end_worker,
-                                      .user = &threads},
-        t, err);
+    config.n_workers = o->jobs;
+    config.timeout_s = o->limits.timeout_s;
+    config.memory = o->limits.memory;
+    config.part = o->part;
+    config.parts = o->parts;
+    config.log = log;
+    return sweep_workers_run(s, &config, t, err);
 }
 
 /* Round after round, as far as results allow. */
@@ -361,7 +368,7 @@ static vpu_status prepare(const char *word, const char *dir, arena *a,
 static int run_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
-    char **line = whole_line(argc, argv, a);
+    char **line = cli_sweep_line(argc, argv, a);
     const char *word, *dir = NULL;
     sweep_options o;
     vpu_error err = {0};
@@ -388,7 +395,7 @@ static int run_main(int argc, char **argv)
 static int work_main(int argc, char **argv)
 {
     arena *a = arena_create(0);
-    char **line = whole_line(argc, argv, a);
+    char **line = cli_sweep_line(argc, argv, a);
     const char *dir;
     sweep_options o;
     vpu_error err = {0};

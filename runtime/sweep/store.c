@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "base/oom.h"
 #include "base/str.h"
@@ -40,39 +39,6 @@ vpu_status sweep_store_open(const char *dir, arena *a, sweep_store *out,
 
 /* --- planning ------------------------------------------------------------- */
 
-static void hash_digits(XXH128_hash_t x, char out[SWEEP_HASH])
-{
-    snprintf(out, SWEEP_HASH, "%016" PRIx64 "%016" PRIx64, (uint64_t)x.high64,
-             (uint64_t)x.low64);
-}
-
-/* Of the files that a choice uses: their places and contents. */
-static void hash_set(const sweep_frozen *z, const sweep_file_set *set,
-                     XXH3_state_t *h)
-{
-    for (size_t i = 0; i < set->n; i++) {
-        const sweep_file *f = &z->files->items[set->items[i]];
-
-        XXH3_128bits_update(h, f->frozen, strlen(f->frozen) + 1);
-        XXH3_128bits_update(h, f->hash, strlen(f->hash));
-    }
-}
-
-static void name_point(const sweep_manifest *m, const sweep_frozen *z,
-                       const sweep_value *values, const sweep_words *words,
-                       XXH3_state_t *h, char out[SWEEP_HASH])
-{
-    XXH3_128bits_reset(h);
-    for (size_t i = 0; i < words->n; i++)
-        XXH3_128bits_update(h, words->items[i], strlen(words->items[i]) + 1);
-    XXH3_128bits_update(h, "", 1);
-    for (size_t d = 0; d < m->n_dims; d++)
-        if (m->dims[d].n)
-            hash_set(z, &z->sets[d][values[d].choice], h);
-    XXH3_128bits_update(h, z->identity, strlen(z->identity));
-    hash_digits(XXH3_128bits_digest(h), out);
-}
-
 static json_t *json_words(const sweep_words *w)
 {
     json_t *list = json_array();
@@ -103,9 +69,7 @@ void sweep_point_put(const sweep_point *p, const sweep_manifest *m, str *out)
 }
 
 typedef struct {
-    const sweep_manifest *m;
-    const sweep_frozen *frozen;
-    XXH3_state_t *hash;
+    const sweep_choices *c;
     sweep_plan *plan;
     sweep_value *values;
     FILE *to;
@@ -115,7 +79,7 @@ typedef struct {
 static void write_point(writer *w, uint64_t i)
 {
     arena_mark mark = arena_save(w->a);
-    const sweep_manifest *m = w->m;
+    const sweep_manifest *m = &w->c->manifest;
     sweep_point p = {.number = i};
     str line = {.arena = w->a};
 
@@ -124,33 +88,26 @@ static void write_point(writer *w, uint64_t i)
     for (size_t d = 0; d < m->n_dims; d++)
         p.texts[d] = sweep_value_text(&m->dims[d], &w->values[d], w->a);
     p.words = sweep_point_words(m, w->values, w->a);
-    name_point(m, w->frozen, w->values, &p.words, w->hash, p.name);
+    sweep_point_name(w->c, w->values, &p.words, p.name);
     sweep_point_put(&p, m, &line);
     fwrite(line.data, 1, line.n, w->to);
     arena_restore(w->a, mark);
 }
 
-static vpu_status write_points(const char *path, const sweep_manifest *m,
-                               const sweep_frozen *frozen, uint64_t n, arena *a,
-                               vpu_error *err)
+static vpu_status write_points(const char *path, const sweep_choices *c,
+                               uint64_t n, arena *a, vpu_error *err)
 {
     file_out out;
-    writer w = {.m = m, .frozen = frozen, .a = a};
+    writer w = {.c = c, .a = a};
     vpu_status st = file_out_open(&out, path, err);
 
     if (st)
         return st;
     w.to = out.stream;
-    w.hash = XXH3_createState();
-    w.plan = sweep_plan_open(m, a);
-    w.values = arena_array(a, sweep_value, m->n_dims);
-    for (uint64_t i = 0; w.hash && i < n; i++)
+    w.plan = sweep_plan_open(&c->manifest, a);
+    w.values = arena_array(a, sweep_value, c->manifest.n_dims);
+    for (uint64_t i = 0; i < n; i++)
         write_point(&w, i);
-    XXH3_freeState(w.hash);
-    if (!w.hash) {
-        file_out_abandon(&out);
-        return err_set(err, VPU_ERR_NOMEM, "no memory for a hash");
-    }
     return file_out_commit(&out, err);
 }
 
@@ -188,6 +145,7 @@ vpu_status sweep_store_plan(const char *dir, const sweep_manifest *m,
                             arena *a, vpu_error *err)
 {
     const char *program = file_join(a, dir, "program");
+    sweep_choices c;
     uint64_t n;
     vpu_status st = sweep_points_count(m, &n, err);
 
@@ -203,14 +161,13 @@ vpu_status sweep_store_plan(const char *dir, const sweep_manifest *m,
     if (!st)
         st = sweep_file_copy(frozen->program, program, 0755, err);
     if (!st)
-        st = sweep_file_hash(program, frozen->identity, err);
+        st = sweep_choices_write(dir, m, frozen, a, &c, err);
     if (!st && m->method == SWEEP_HALVING)
-        st = write_points(file_join(a, dir, SWEEP_CANDIDATES), m, frozen,
+        st = write_points(file_join(a, dir, SWEEP_CANDIDATES), &c,
                           sweep_points_candidates(m, n), a, err);
     /* The last file, which makes it a sweep's folder. */
     return st ? st
-              : write_points(file_join(a, dir, SWEEP_POINTS), m, frozen, n, a,
-                             err);
+              : write_points(file_join(a, dir, SWEEP_POINTS), &c, n, a, err);
 }
 
 /* --- points --------------------------------------------------------------- */

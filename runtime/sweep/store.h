@@ -4,6 +4,8 @@
  *   DIR/points.jsonl           a point a line: number, name, parameters, words
  *   DIR/candidates.jsonl       of halving: the points of all rounds, of which
  *                              points.jsonl gets those that go on
+ *   DIR/choices.jsonl          the manifest's choices, their words naming files
+ *                              below files/
  *   DIR/files/                 what the points read; words name files from here
  *   DIR/program                the vpu that computes them
  *   DIR/results/ab/NAME.json   figures of the point of that name
@@ -45,11 +47,9 @@ typedef struct {
 vpu_status sweep_store_open(const char *dir, arena *a, sweep_store *out,
                             vpu_error *err);
 
-/* What a point's name is made of besides its words: hashes of the files that
- * each choice uses, and the program's. */
+/* What is copied, and which files each choice uses. */
 typedef struct {
     const char *program; /* file */
-    char identity[SWEEP_HASH];
     sweep_files *files;
     sweep_file_set **sets; /* [dimension][choice] */
 } sweep_frozen;
@@ -64,6 +64,24 @@ typedef struct {
 vpu_status sweep_store_plan(const char *dir, const sweep_manifest *m,
                             const file_bytes *text, sweep_frozen *frozen,
                             arena *a, vpu_error *err);
+
+/* The manifest of a folder, with words that name files below files/, and what
+ * names are made of. */
+typedef struct {
+    sweep_manifest manifest;
+    char identity[SWEEP_HASH];    /* of the program */
+    char (**digests)[SWEEP_HASH]; /* [dimension][choice]: of its files */
+} sweep_choices;
+
+/* In the arena. VPU_ERR_IO, VPU_ERR_PARSE: choices.jsonl. */
+vpu_status sweep_choices_read(const sweep_store *s, arena *a,
+                              sweep_choices *out, vpu_error *err);
+/* Any point of them, planned or not, by the texts of its values, one a column;
+ * NULL: the first choice. Number 0; in the arena.
+ *
+ * VPU_ERR_INVALID  a column has no such value (message: which it has) */
+vpu_status sweep_choices_point(const sweep_choices *c, const char *const *texts,
+                               arena *a, sweep_point *out, vpu_error *err);
 
 /* --- points, in their order ---------------------------------------------- */
 

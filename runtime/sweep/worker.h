@@ -20,7 +20,7 @@ typedef struct {
     vpu_error err; /* BROKEN: why */
 } sweep_answer;
 
-typedef struct {
+typedef struct sweep_worker {
     pid_t pid; /* 0 = none */
     int fd;    /* points go there, answers come back */
     int said;  /* a file in memory: its standard error */

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/oom.h"
 #include "runtime/sweep/pending.h"
+#include "runtime/sweep/store_priv.h"
 #include "runtime/sweep/worker.h"
 
 enum { TICK_MS = 100, GRACE_SECONDS = 2 };
@@ -269,4 +270,80 @@ vpu_status sweep_workers_run(const sweep_store *s,
     if (p.n_workers > SWEEP_MAX_WORKERS)
         p.n_workers = SWEEP_MAX_WORKERS;
     return oom_finally(run, end, &p, err);
+}
+
+/* --- one by one ----------------------------------------------------------- */
+
+typedef struct {
+    pool p;
+    const sweep_point *point;
+} single_run;
+
+static vpu_status compute_single(void *user, vpu_error *err)
+{
+    single_run *r = user;
+    pool *p = &r->p;
+    sweep_worker *w = p->workers;
+    str line = {.arena = p->a};
+    vpu_status st = VPU_OK;
+
+    sweep_point_put(r->point, &p->store->manifest, &line);
+    p->polled = arena_array(p->a, struct pollfd, 1);
+    p->who = arena_array(p->a, size_t, 1);
+    if (!w->pid)
+        st = sweep_worker_start(w, p->store, p->config, w, 1, err);
+    if (st)
+        return st;
+    w->number = r->point->number;
+    p->running = 1;
+    if (!sweep_worker_send(w, line.data, line.n))
+        st = bury(p, w, false, err);
+    while (!st && p->running)
+        st = listen_once(p, err);
+    if (!st && stopping(p))
+        st = err_set(err, VPU_ERR_STOPPED, "stopped on request");
+    return st;
+}
+
+static void end_single(void *user)
+{
+    arena_destroy(((single_run *)user)->p.a);
+}
+
+static bool has_result(const sweep_store *s, const char *name)
+{
+    json_t *figures = sweep_store_result(s, name);
+
+    json_decref(figures);
+    return figures != NULL;
+}
+
+vpu_status sweep_single_compute(sweep_single *s, const sweep_store *store,
+                                const sweep_workers_config *config,
+                                const sweep_point *point, vpu_error *err)
+{
+    sweep_tally tally = {0};
+    single_run r = {.p = {.store = store,
+                          .config = config,
+                          .n_workers = 1,
+                          .tally = &tally},
+                    .point = point};
+
+    if (has_result(store, point->name))
+        return VPU_OK;
+    if (!s->worker) {
+        s->worker = oom_malloc(sizeof *s->worker);
+        *s->worker = (sweep_worker){0};
+    }
+    r.p.workers = s->worker;
+    r.p.a = arena_create(0);
+    return oom_finally(compute_single, end_single, &r, err);
+}
+
+void sweep_single_end(sweep_single *s)
+{
+    if (s->worker && s->worker->pid)
+        sweep_worker_end(s->worker, s->worker->busy);
+    free(s->worker);
+    *s = (sweep_single){0};
 }

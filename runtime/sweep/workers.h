@@ -46,4 +46,18 @@ vpu_status sweep_workers_run(const sweep_store *s,
                              const sweep_workers_config *config,
                              sweep_tally *out, vpu_error *err);
 
+/* One worker for points that are not planned, one after the other. All-zero at
+ * first, then the same for every point; sweep_single_end ends it. */
+typedef struct {
+    struct sweep_worker *worker; /* heap */
+} sweep_single;
+
+/* Computes the point, planned or not, unless it has a result. What fails is
+ * recorded, and is no error. Else as sweep_workers_run; VPU_ERR_STOPPED: by
+ * config->stop. */
+vpu_status sweep_single_compute(sweep_single *s, const sweep_store *store,
+                                const sweep_workers_config *config,
+                                const sweep_point *point, vpu_error *err);
+void sweep_single_end(sweep_single *s);
+
 #endif
