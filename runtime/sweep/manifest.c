@@ -488,8 +488,8 @@ static vpu_status read_key(parser *p, const sweep_words *w)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         nearest_offer(&n, keys[i]);
     return FAIL(p,
-                "no line begins with '%s'%s%s%s: expected run, vary, name or "
-                "method",
+                "no line begins with '%s'%s%s%s; run, vary, name or method "
+                "begin one",
                 w->items[0], n.best ? "; did you mean " : "",
                 n.best ? n.best : "", n.best ? "?" : "");
 }
