@@ -96,9 +96,10 @@ void cli_put_json(json_t *j, int digits);
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
 
-/* The part of c whose name ends with the word; NULL: it has none of that name.
- */
-const cli_command *cli_part(const cli_command *c, const char *word);
+/* Of n commands the one that argv[0] names, or its part that argv[1] does;
+ * *words: how many words that takes. NULL: there is none. */
+const cli_command *cli_find(const cli_command *const *list, size_t n,
+                            char *const *argv, int *words);
 /* No word, or one that is no part: says which there are. */
 int cli_no_part(const cli_command *c, const char *word);
 /* A line for each part. */

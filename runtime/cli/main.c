@@ -508,20 +508,6 @@ static void show_names(const cli_command *c)
     str_free(&text);
 }
 
-/* The command of argv[0]; *n: words that name it, 2 for a part of one. */
-static const cli_command *find(char *const *argv, int *n)
-{
-    const cli_command *part;
-
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(commands[i]->name, argv[0])) {
-            part = cli_part(commands[i], argv[1]);
-            *n = part ? 2 : 1;
-            return part ? part : commands[i];
-        }
-    return NULL;
-}
-
 static int no_command(const char *word)
 {
     nearest n = {.word = word};
@@ -555,7 +541,7 @@ static int dispatch(int argc, char **argv)
     int n;
 
     if (!strcmp(word, "help") && argc > 2) {
-        if (!(c = find(argv + 2, &n)))
+        if (!(c = cli_find(commands, N_COMMANDS, argv + 2, &n)))
             return no_command(argv[2]);
         show_help(c);
         return CLI_OK;
@@ -569,7 +555,7 @@ static int dispatch(int argc, char **argv)
         printf("vpu %s (LLVM %s)\n", VPU_VERSION, VPU_LLVM);
         return CLI_OK;
     }
-    c = find(argv + 1, &n);
+    c = cli_find(commands, N_COMMANDS, argv + 1, &n);
     if (!c)
         return no_command(word);
     for (int i = n + 1; i < argc && strcmp(argv[i], "--"); i++)

@@ -9,11 +9,25 @@ static const char *word_of(const cli_command *part)
     return strrchr(part->name, ' ') + 1;
 }
 
-const cli_command *cli_part(const cli_command *c, const char *word)
+static const cli_command *part_of(const cli_command *c, const char *word)
 {
     for (size_t i = 0; word && c->parts && c->parts[i]; i++)
         if (!strcmp(word_of(c->parts[i]), word))
             return c->parts[i];
+    return NULL;
+}
+
+const cli_command *cli_find(const cli_command *const *list, size_t n,
+                            char *const *argv, int *words)
+{
+    const cli_command *part;
+
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(list[i]->name, argv[0])) {
+            part = part_of(list[i], argv[1]);
+            *words = part ? 2 : 1;
+            return part ? part : list[i];
+        }
     return NULL;
 }
 

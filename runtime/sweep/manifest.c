@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "runtime/sweep/figures.h"
+#include "runtime/sweep/ranges.h"
 #include "runtime/sweep/samples.h"
 
 typedef struct {
@@ -44,51 +45,6 @@ static bool has_keys(const char *option)
     return false;
 }
 
-typedef struct {
-    double low, high;
-    bool whole;
-    unsigned long long n; /* 0: not said */
-} range;
-
-static bool is_whole(double x)
-{
-    return x == floor(x) && fabs(x) < 1e15;
-}
-
-/* Numbers that are written without a point are whole. */
-static bool writes_whole(const char *low, const char *high, const range *r)
-{
-    return !strpbrk(low, ".eExX") && !strpbrk(high, ".eExX") &&
-           is_whole(r->low) && is_whole(r->high);
-}
-
-/* "60..200" or "60..200/5". */
-static bool read_range(const char *text, arena *a, range *out)
-{
-    const char *dots = strstr(text, ".."), *slash, *low, *high;
-
-    if (!dots)
-        return false;
-    *out = (range){0};
-    slash = strchr(dots, '/');
-    low = arena_strndup(a, text, (size_t)(dots - text));
-    high = slash ? arena_strndup(a, dots + 2, (size_t)(slash - dots - 2))
-                 : dots + 2;
-    if ((slash && !str_to_u64(slash + 1, &out->n)) ||
-        !str_to_f64(low, &out->low) || !str_to_f64(high, &out->high))
-        return false;
-    out->whole =
-        writes_whole(low, high, out) &&
-        (out->n < 2 || is_whole((out->high - out->low) / (double)(out->n - 1)));
-    return isfinite(out->low) && isfinite(out->high) && (!slash || out->n);
-}
-
-static const char *number_text(arena *a, double x, bool whole)
-{
-    return whole ? arena_printf(a, "%.0f", floor(x + 0.5))
-                 : arena_printf(a, "%.12g", x);
-}
-
 /* --- dimensions ----------------------------------------------------------- */
 
 static sweep_words words_of(arena *a, const char *option, const char *value)
@@ -116,7 +72,7 @@ static const char *front(arena *a, const char *key)
 }
 
 static vpu_status add_range(parser *p, sweep_dimension *d, size_t *cap,
-                            const char *key, const range *r)
+                            const char *key, const sweep_range *r)
 {
     vpu_status st = VPU_OK;
 
@@ -137,7 +93,7 @@ static vpu_status add_range(parser *p, sweep_dimension *d, size_t *cap,
                     SWEEP_MAX_CHOICES);
     for (unsigned long long i = 0; i < r->n && !st; i++) {
         double x = r->low + (r->high - r->low) * (double)i / (double)(r->n - 1);
-        const char *text = number_text(p->a, x, r->whole);
+        const char *text = sweep_number_text(p->a, x, r->whole);
 
         st = add_choice(
             p, d, cap,
@@ -156,9 +112,9 @@ static vpu_status add_value(parser *p, sweep_dimension *d, size_t *cap,
                             const char *key, const char *word)
 {
     const char *eq = key ? NULL : strchr(word, '=');
-    range r;
+    sweep_range r;
 
-    if (read_range(eq ? eq + 1 : word, p->a, &r)) {
+    if (sweep_range_read(eq ? eq + 1 : word, p->a, &r)) {
         if (eq)
             key = arena_strndup(p->a, word, (size_t)(eq - word));
         return add_range(p, d, cap, key, &r);

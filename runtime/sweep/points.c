@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/sweep/ranges.h"
 #include "runtime/sweep/samples.h"
 
 struct sweep_plan {
@@ -169,8 +170,7 @@ const char *sweep_value_text(const sweep_dimension *d, const sweep_value *v,
 {
     if (d->n)
         return d->choices[v->choice].text;
-    return d->whole ? arena_printf(a, "%.0f", v->number)
-                    : arena_printf(a, "%.12g", v->number);
+    return sweep_number_text(a, v->number, d->whole);
 }
 
 static void add_range_words(const sweep_dimension *d, const sweep_value *v,

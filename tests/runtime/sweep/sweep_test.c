@@ -1,9 +1,7 @@
 /* vpu sweep from outside: what it computes, keeps, refuses, and names. */
 #include <check.h>
 #include <jansson.h>
-#include <math.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 
 #include "tests/support/add_layer.h"
 #include "tests/support/fields.h"
+#include "tests/runtime/sweep/sweep_rig.h"
 #include "tests/support/proc.h"
 
 static terminal p;
@@ -28,46 +27,7 @@ static void teardown(void)
     terminal_close(&p);
 }
 
-#define RUN "run layer.xml --layer Add --param bias=1\n"
-#define SHAPES "vary --shape in0=1x2x4x16 in0=1x2x8x16\n"
-
-static void expect(const char *command, int status, const char *words)
-{
-    terminal_run(&p, command);
-    ck_assert_msg(p.status == status &&
-                      (strstr(p.err, words) || strstr(p.out, words)),
-                  "%s: %d: %s%s", command, p.status, p.err, p.out);
-}
-
-static const char *file(const char *name)
-{
-    size_t n;
-    const char *bytes = terminal_bytes(&p, name, &n);
-
-    return arena_strndup(p.arena, bytes, n);
-}
-
 /* --- the table ------------------------------------------------------------ */
-
-/* Row i's cell in the column of that name, in the arena. */
-static const char *cell(const char *csv, int row, const char *column)
-{
-    const char *line = csv, *head = csv;
-    int n = 0;
-
-    for (; strncmp(head, column, strlen(column)) ||
-           !strchr(",\n", head[strlen(column)]);
-         n++) {
-        head = strpbrk(head, ",\n");
-        ck_assert_msg(*head == ',', "no column %s in %s", column, csv);
-        head++;
-    }
-    for (int i = 0; i <= row; i++)
-        line = strchr(line, '\n') + 1;
-    for (; n; n--)
-        line = strchr(line, ',') + 1;
-    return arena_strndup(p.arena, line, strcspn(line, ",\n"));
-}
 
 static uint64_t cycles_of_run(const char *words)
 {
@@ -91,21 +51,22 @@ START_TEST(as_vpu_run_says)
     const char *csv;
 
     terminal_text(&p, "m", RUN SHAPES "vary --shaves 1 16\n");
-    expect("sweep run m --dir d", 0, "4 points: 4 computed");
-    expect("sweep gather d", 0, "point,layer,shape,shaves,cycles,");
+    sweep_expect(&p, "sweep run m --dir d", 0, "4 points: 4 computed");
+    sweep_expect(&p, "sweep gather d", 0, "point,layer,shape,shaves,cycles,");
     csv = p.out;
     for (int i = 0; i < 4; i++) {
         const char *command = arena_printf(
             p.arena, "layer.xml --layer Add --param bias=1 %s", words[i]);
 
-        ck_assert_str_eq(cell(csv, i, "shaves"), i % 2 ? "16" : "1");
-        ck_assert_str_eq(cell(csv, i, "shape"),
+        ck_assert_str_eq(sweep_cell(&p, csv, i, "shaves"), i % 2 ? "16" : "1");
+        ck_assert_str_eq(sweep_cell(&p, csv, i, "shape"),
                          i / 2 ? "1x2x8x16" : "1x2x4x16");
         ck_assert_str_eq(
-            cell(csv, i, "cycles"),
+            sweep_cell(&p, csv, i, "cycles"),
             arena_printf(p.arena, "%llu",
                          (unsigned long long)cycles_of_run(command)));
-        ck_assert_str_eq(cell(csv, i, "store_bytes"), i / 2 ? "512" : "256");
+        ck_assert_str_eq(sweep_cell(&p, csv, i, "store_bytes"),
+                         i / 2 ? "512" : "256");
     }
 }
 END_TEST
@@ -127,24 +88,27 @@ START_TEST(whatever_computes_it)
                                "ddr_load_stall 60..200/3\n",
                                root, root));
     for (int i = 0; i < 3; i++) {
-        expect("sweep plan m --dir d", 0, "");
+        sweep_expect(&p, "sweep plan m --dir d", 0, "");
         if (how[i]) {
-            expect(how[i], 0, "36 points: 36 computed");
+            sweep_expect(&p, how[i], 0, "36 points: 36 computed");
         } else {
-            expect("sweep work d --part 1/3", 0, "12 points: 12 computed");
-            expect("sweep work d --part 0/3", 0, "12 points: 12 computed");
-            expect("sweep gather d", 1, "12 of 36 points missing");
-            expect("sweep work d --part 2/3", 0, "12 points: 12 computed");
+            sweep_expect(&p, "sweep work d --part 1/3", 0,
+                         "12 points: 12 computed");
+            sweep_expect(&p, "sweep work d --part 0/3", 0,
+                         "12 points: 12 computed");
+            sweep_expect(&p, "sweep gather d", 1, "12 of 36 points missing");
+            sweep_expect(&p, "sweep work d --part 2/3", 0,
+                         "12 points: 12 computed");
         }
-        expect("sweep gather d --csv t.csv --json t.json", 0, "");
+        sweep_expect(&p, "sweep gather d --csv t.csv --json t.json", 0, "");
         if (i) {
-            ck_assert_str_eq(file("t.csv"), first[0]);
-            ck_assert_str_eq(file("t.json"), first[1]);
-            ck_assert_str_eq(file("d/points.jsonl"), first[2]);
+            ck_assert_str_eq(sweep_file(&p, "t.csv"), first[0]);
+            ck_assert_str_eq(sweep_file(&p, "t.json"), first[1]);
+            ck_assert_str_eq(sweep_file(&p, "d/points.jsonl"), first[2]);
         }
-        first[0] = file("t.csv");
-        first[1] = file("t.json");
-        first[2] = file("d/points.jsonl");
+        first[0] = sweep_file(&p, "t.csv");
+        first[1] = sweep_file(&p, "t.json");
+        first[2] = sweep_file(&p, "d/points.jsonl");
         ck_assert(!rename(arena_printf(p.arena, "%s/d", p.dir),
                           arena_printf(p.arena, "%s/d%d", p.dir, i)));
     }
@@ -157,10 +121,13 @@ START_TEST(equal_points_once)
     terminal_text(&p, "m",
                   RUN "vary --shape in0=1x2x4x16 | in0=1x2x4x16 | "
                       "in0=1x2x8x16\n");
-    expect("sweep run m --dir d", 0, "3 points: 2 computed, 1 there already");
-    expect("sweep gather d", 0, "\n2,Add,1x2x8x16,");
-    ck_assert_str_eq(cell(p.out, 0, "cycles"), cell(p.out, 1, "cycles"));
-    expect("sweep run m --dir d", 0, "3 points: 0 computed, 3 there already");
+    sweep_expect(&p, "sweep run m --dir d", 0,
+                 "3 points: 2 computed, 1 there already");
+    sweep_expect(&p, "sweep gather d", 0, "\n2,Add,1x2x8x16,");
+    ck_assert_str_eq(sweep_cell(&p, p.out, 0, "cycles"),
+                     sweep_cell(&p, p.out, 1, "cycles"));
+    sweep_expect(&p, "sweep run m --dir d", 0,
+                 "3 points: 0 computed, 3 there already");
 }
 END_TEST
 
@@ -172,17 +139,17 @@ START_TEST(json_and_cells)
     terminal_text(&p, "m",
                   RUN "name size --shape in0=1x2x4x16 | in0=1x2x8x16 --shaves 2"
                       "\nname odd,no --order reverse\n");
-    expect("sweep run m --dir d", 2, "'odd,no' names no column");
+    sweep_expect(&p, "sweep run m --dir d", 2, "'odd,no' names no column");
     terminal_text(&p, "m",
                   RUN "name size --shape in0=1x2x4x16 | in0=1x2x8x16 --shaves 2"
                       "\nvary --param x '1,\"2'\nvary --max-cycles 1000000\n");
-    expect("sweep run m --dir d", 1, "point 0: ");
+    sweep_expect(&p, "sweep run m --dir d", 1, "point 0: ");
     terminal_text(&p, "n",
                   RUN "name size --shape in0=1x2x4x16 | in0=1x2x8x16 "
                       "--shaves 2\nvary --max-cycles 1000000\n");
-    expect("sweep run n --dir e", 0, "2 points: 2 computed");
-    expect("sweep gather e --json t.json", 0, "");
-    j = json_loads(file("t.json"), 0, NULL);
+    sweep_expect(&p, "sweep run n --dir e", 0, "2 points: 2 computed");
+    sweep_expect(&p, "sweep gather e --json t.json", 0, "");
+    j = json_loads(sweep_file(&p, "t.json"), 0, NULL);
     ck_assert_uint_eq(json_array_size(j), 2);
     o = json_object_get(json_array_get(j, 1), "parameters");
     ck_assert_str_eq(fields_text(o, "size"), "in0=1x2x8x16 --shaves 2");
@@ -215,25 +182,27 @@ START_TEST(failing_points)
                   "run layer.xml --layer Add --shape in0=1x2x4x16\n"
                   "vary --param bias=1 bias=2 nix=1 bias=3 bias=4\n"
                   "vary --max-cycles 1000000\n");
-    expect("sweep run m --dir d", 1,
-           "5 points: 2 computed, 0 there already, 3 "
-           "failed");
+    sweep_expect(&p, "sweep run m --dir d", 1,
+                 "5 points: 2 computed, 0 there already, 3 "
+                 "failed");
     ck_assert_msg(strstr(p.err, "point 1: ") && strstr(p.err, "point 2: ") &&
                       strstr(p.err, "point 3: ") && !strstr(p.err, "point 4: "),
                   "%s", p.err);
-    expect("sweep gather d --csv t.csv", 1, "3 of 5 points missing");
+    sweep_expect(&p, "sweep gather d --csv t.csv", 1, "3 of 5 points missing");
     ck_assert_msg(strstr(p.err, "add.cl:7") && strstr(p.err, "nix") &&
                       strstr(p.err, "max-cycles"),
                   "%s", p.err);
     ck_assert(!terminal_has(&p, "t.csv"));
-    expect("sweep gather d --csv t.csv --partial", 0, "3 of 5 points missing");
-    ck_assert_str_eq(cell(file("t.csv"), 1, "point"), "4");
-    expect("sweep list d --missing", 0,
-           "     1 failed  ../program run "
-           "layer.xml");
+    sweep_expect(&p, "sweep gather d --csv t.csv --partial", 0,
+                 "3 of 5 points missing");
+    ck_assert_str_eq(sweep_cell(&p, sweep_file(&p, "t.csv"), 1, "point"), "4");
+    sweep_expect(&p, "sweep list d --missing", 0,
+                 "     1 failed  ../program run "
+                 "layer.xml");
     ck_assert(!strstr(p.out, "     0 "));
     /* Tried again. */
-    expect("sweep run d", 1, "5 points: 0 computed, 2 there already, 3 failed");
+    sweep_expect(&p, "sweep run d", 1,
+                 "5 points: 0 computed, 2 there already, 3 failed");
 }
 END_TEST
 
@@ -242,8 +211,8 @@ START_TEST(hanging_point)
 {
     terminal_text(&p, "add.cl", wild_cl);
     terminal_text(&p, "m", ENDLESS "vary --param bias 3 1\n");
-    expect("sweep run m --dir d --timeout 1 --jobs 1", 1,
-           "2 points: 1 computed, 0 there already, 1 failed");
+    sweep_expect(&p, "sweep run m --dir d --timeout 1 --jobs 1", 1,
+                 "2 points: 1 computed, 0 there already, 1 failed");
     ck_assert_msg(strstr(p.err, "point 0: took more than 1 s (--timeout)"),
                   "%s", p.err);
 }
@@ -256,7 +225,7 @@ START_TEST(killed_worker)
 
     terminal_text(&p, "add.cl", wild_cl);
     terminal_text(&p, "m", ENDLESS "vary --param bias 3 1\n");
-    expect("sweep plan m --dir d", 0, "");
+    sweep_expect(&p, "sweep plan m --dir d", 0, "");
     pid = terminal_start(&p, "sweep run d --jobs 1");
     kill(proc_child(pid), SIGKILL);
     terminal_wait(&p, pid);
@@ -273,8 +242,8 @@ START_TEST(much_memory)
     terminal_text(&p, "m",
                   "run layer.xml --param bias=1\n"
                   "vary --shape in0=1x2x4x16 in0=1x64x1024x1024\n");
-    expect("sweep run m --dir d --memory 200M", 1,
-           "2 points: 1 computed, 0 there already, 1 failed");
+    sweep_expect(&p, "sweep run m --dir d --memory 200M", 1,
+                 "2 points: 1 computed, 0 there already, 1 failed");
     ck_assert_msg(strstr(p.err, "point 1: needed more than 209715200 bytes of "
                                 "memory (--memory)"),
                   "%s", p.err);
@@ -288,7 +257,7 @@ START_TEST(interrupted)
 
     terminal_text(&p, "add.cl", wild_cl);
     terminal_text(&p, "m", ENDLESS "vary --param bias 1 3\n");
-    expect("sweep plan m --dir d", 0, "");
+    sweep_expect(&p, "sweep plan m --dir d", 0, "");
     pid = terminal_start(&p, "sweep run d --jobs 1");
     while (!strstr(terminal_files(&p, ""), ".json\n"))
         usleep(1000);
@@ -298,7 +267,7 @@ START_TEST(interrupted)
                       strstr(p.err, "interrupted: 1 of 2 points were done; "
                                     "`vpu sweep run d` goes on"),
                   "%d %s%s", p.status, p.err, p.out);
-    expect("sweep gather d", 1, "point 1: not computed yet");
+    sweep_expect(&p, "sweep gather d", 1, "point 1: not computed yet");
 }
 END_TEST
 
@@ -319,20 +288,21 @@ START_TEST(moved_folder)
     terminal_text(&p, "src/xml/layer.xml", add_layer_of(&p, "../k.cl"));
     terminal_text(&p, "src/m",
                   "run xml/layer.xml -I inc --param bias=1\n" SHAPES);
-    expect("sweep run src/m --dir d", 0, "2 points: 2 computed");
-    expect("sweep gather d", 0, "");
+    sweep_expect(&p, "sweep run src/m --dir d", 0, "2 points: 2 computed");
+    sweep_expect(&p, "sweep gather d", 0, "");
     table = p.out;
-    expect("sweep plan src/m --dir e", 0, "");
+    sweep_expect(&p, "sweep plan src/m --dir e", 0, "");
     ck_assert(!rename(arena_printf(p.arena, "%s/src", p.dir),
                       arena_printf(p.arena, "%s/gone", p.dir)));
     terminal_text(&p, "there/x", "");
     ck_assert(!rename(arena_printf(p.arena, "%s/e", p.dir),
                       arena_printf(p.arena, "%s/there/f", p.dir)));
-    expect("sweep run there/f", 0, "2 points: 2 computed");
-    expect("sweep gather there/f", 0, "");
+    sweep_expect(&p, "sweep run there/f", 0, "2 points: 2 computed");
+    sweep_expect(&p, "sweep gather there/f", 0, "");
     ck_assert_str_eq(p.out, table);
-    ck_assert_str_eq(file("there/f/points.jsonl"), file("d/points.jsonl"));
-    ck_assert_msg(!strstr(file("d/points.jsonl"), p.dir), "a path");
+    ck_assert_str_eq(sweep_file(&p, "there/f/points.jsonl"),
+                     sweep_file(&p, "d/points.jsonl"));
+    ck_assert_msg(!strstr(sweep_file(&p, "d/points.jsonl"), p.dir), "a path");
 }
 END_TEST
 
@@ -353,18 +323,19 @@ START_TEST(changed_sources)
     terminal_text(&p, "add.cl",
                   arena_printf(p.arena, "#include \"h.h\"\n%s", add_layer_cl));
     terminal_text(&p, "m", RUN SHAPES);
-    expect("sweep run m --dir d", 0, "2 points: 2 computed");
-    expect("sweep gather d", 0, "");
+    sweep_expect(&p, "sweep run m --dir d", 0, "2 points: 2 computed");
+    sweep_expect(&p, "sweep gather d", 0, "");
     table = p.out;
-    expect("sweep run m --dir d", 0, "2 there already");
+    sweep_expect(&p, "sweep run m --dir d", 0, "2 there already");
     terminal_text(&p, changes[_i].name, changes[_i].text);
-    expect("sweep run m --dir d", 2, changes[_i].name);
+    sweep_expect(&p, "sweep run m --dir d", 2, changes[_i].name);
     ck_assert_msg(strstr(p.err, "another --dir") ||
                       strstr(p.err, "a new --dir"),
                   "%s", p.err);
-    expect("sweep plan m --dir d", 2, "a sweep is planned there already");
-    expect("sweep run d", 0, "2 there already");
-    expect("sweep gather d", 0, "");
+    sweep_expect(&p, "sweep plan m --dir d", 2,
+                 "a sweep is planned there already");
+    sweep_expect(&p, "sweep run d", 0, "2 there already");
+    sweep_expect(&p, "sweep gather d", 0, "");
     ck_assert_str_eq(p.out, table);
 }
 END_TEST
@@ -377,17 +348,17 @@ START_TEST(damaged_results)
     const char *name, *table;
 
     terminal_text(&p, "m", RUN "vary --shape in0=1x2x4x16\n");
-    expect("sweep run m --dir d", 0, "1 computed");
-    expect("sweep gather d", 0, "");
+    sweep_expect(&p, "sweep run m --dir d", 0, "1 computed");
+    sweep_expect(&p, "sweep gather d", 0, "");
     table = p.out;
-    name = strstr(file("d/points.jsonl"), "\"name\":\"") + 8;
+    name = strstr(sweep_file(&p, "d/points.jsonl"), "\"name\":\"") + 8;
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
         terminal_text(
             &p, arena_printf(p.arena, "d/results/%.2s/%.32s.json", name, name),
             damage[i]);
-        expect("sweep gather d", 1, "1 of 1 points missing");
-        expect("sweep run d", 0, "1 computed");
-        expect("sweep gather d", 0, "");
+        sweep_expect(&p, "sweep gather d", 1, "1 of 1 points missing");
+        sweep_expect(&p, "sweep run d", 0, "1 computed");
+        sweep_expect(&p, "sweep gather d", 0, "");
         ck_assert_str_eq(p.out, table);
     }
 }
@@ -397,183 +368,23 @@ END_TEST
 START_TEST(expected_outputs)
 {
     terminal_text(&p, "n", RUN "vary --shape in0=1x2x4x16\n");
-    expect(
+    sweep_expect(
+        &p,
         "run layer.xml --param bias=1 --shape in0=1x2x4x16 --input 0=zeros --output o",
         0, "");
     terminal_text(&p, "m",
                   "run layer.xml --shape in0=1x2x4x16 --input 0=zeros --expect "
                   "out0=o/out0.npy\nvary --param bias 1 1.5\n");
-    expect("sweep run m --dir d", 0, "2 computed");
-    expect("sweep gather d", 0, "cycles,ms,error,");
-    ck_assert_str_eq(cell(p.out, 0, "error"), "0");
-    ck_assert_str_eq(cell(p.out, 1, "error"), "0.5");
-    expect("sweep list d", 0, "../program run layer.xml");
+    sweep_expect(&p, "sweep run m --dir d", 0, "2 computed");
+    sweep_expect(&p, "sweep gather d", 0, "cycles,ms,error,");
+    ck_assert_str_eq(sweep_cell(&p, p.out, 0, "error"), "0");
+    ck_assert_str_eq(sweep_cell(&p, p.out, 1, "error"), "0.5");
+    sweep_expect(&p, "sweep list d", 0, "../program run layer.xml");
     ck_assert(!strstr(p.out, "--expect"));
     terminal_text(&p, "m",
                   "run layer.xml --shape in0=1x2x8x16 --param bias=1 "
                   "--expect out0=o/out0.npy\n");
-    expect("sweep run m --dir e", 1, "the output 256 elements");
-}
-END_TEST
-
-/* --- rounds, reports ------------------------------------------------------ */
-
-/* By hand: DDR latency is what the points differ in, and each round's worse
- * half goes. */
-START_TEST(better_half)
-{
-    const char *table;
-
-    terminal_text(&p, "m",
-                  RUN SHAPES "vary --set ddr_load_stall 400 100 300 "
-                             "200 500\nmethod halving shape\n");
-    expect("sweep plan m --dir d", 0, "");
-    expect("sweep work d --part 0/2", 0, "3 points: 3 computed");
-    expect("sweep gather d", 1, "3 of later rounds");
-    ck_assert_msg(strstr(p.err, "5 of 8 points missing"), "%s", p.err);
-    expect("sweep run d --jobs 2", 0, "8 points: 5 computed, 3 there already");
-    expect("sweep gather d", 0, "\n7,Add,1x2x8x16,200,");
-    table = p.out;
-    for (int i = 5; i < 8; i++)
-        ck_assert_str_eq(cell(table, i, "shape"), "1x2x8x16");
-    ck_assert_str_eq(cell(table, 5, "ddr_load_stall"), "100");
-    ck_assert_str_eq(cell(table, 6, "ddr_load_stall"), "300");
-    expect("sweep run m --dir e --jobs 1", 0, "8 points: 8 computed");
-    expect("sweep gather e", 0, "");
-    ck_assert_str_eq(p.out, table);
-}
-END_TEST
-
-/* A round with a failed point has no better half. */
-START_TEST(failed_round)
-{
-    terminal_text(&p, "m",
-                  "run layer.xml\nvary --shape in0=1x2x4x16 "
-                  "in0=1x2x8x16\nvary --param bias=1 nix=2\nmethod "
-                  "halving shape\n");
-    expect("sweep run m --dir d", 1, "2 points: 1 computed");
-    expect("sweep gather d", 1, "2 of 3 points missing");
-}
-END_TEST
-
-/* The same figures through SQLite's own library. */
-START_TEST(database)
-{
-    const char *path = arena_printf(p.arena, "%s/t.db", p.dir);
-    sqlite3_stmt *q;
-    sqlite3 *db;
-
-    terminal_text(&p, "m", RUN SHAPES "vary --shaves 1 16\n");
-    expect("sweep run m --dir d", 0, "4 computed");
-    expect("sweep gather d --csv t.csv --sqlite t.db", 0, "");
-    ck_assert(!sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL));
-    ck_assert(!sqlite3_prepare_v2(
-        db, "SELECT shaves, cycles, shape FROM points ORDER BY point", -1, &q,
-        NULL));
-    for (int i = 0; i < 4; i++) {
-        ck_assert_int_eq(sqlite3_step(q), SQLITE_ROW);
-        ck_assert_int_eq(sqlite3_column_type(q, 0), SQLITE_INTEGER);
-        ck_assert_str_eq((const char *)sqlite3_column_text(q, 0),
-                         cell(file("t.csv"), i, "shaves"));
-        ck_assert_str_eq((const char *)sqlite3_column_text(q, 1),
-                         cell(file("t.csv"), i, "cycles"));
-        ck_assert_str_eq((const char *)sqlite3_column_text(q, 2),
-                         cell(file("t.csv"), i, "shape"));
-    }
-    ck_assert_int_eq(sqlite3_step(q), SQLITE_DONE);
-    sqlite3_finalize(q);
-    sqlite3_close(db);
-    expect("sweep gather d --sqlite /dev/null", 2, "a regular file of its own");
-}
-END_TEST
-
-/* Results written by hand, so that front, means and ranks are known: cycles of
- * 8 points over two parameters, the first of which they follow backwards. */
-static void put_results(void)
-{
-    static const int cycles[] = {80, 70, 60, 50, 40, 30, 20, 10};
-    static const int bytes[] = {1, 2, 9, 9, 9, 9, 9, 9};
-    const char *line;
-
-    terminal_text(&p, "m",
-                  RUN "vary --shape in0=1x2x4x16\n"
-                      "vary --set ddr_load_stall 1 2 3 4\n"
-                      "vary --order reverse sequential\n");
-    expect("sweep plan m --dir d", 0, "");
-    line = file("d/points.jsonl");
-    for (int i = 0; i < 8; i++, line = strchr(line, '\n') + 1) {
-        const char *name =
-            arena_strndup(p.arena, strstr(line, "\"name\":\"") + 8, 32);
-
-        terminal_text(
-            &p, arena_printf(p.arena, "d/results/%.2s/%s.json", name, name),
-            arena_printf(p.arena,
-                         "{\"name\":\"%s\",\"figures\":{\"cycles\":%d,"
-                         "\"ddr_bytes\":%d,\"cmx_bytes\":0}}\n",
-                         name, cycles[i], bytes[i]));
-    }
-}
-
-START_TEST(reports)
-{
-    const json_t *effects, *e;
-    json_t *j;
-
-    put_results();
-    expect("sweep report d", 0, "lowest cycles: 10, point 7");
-    ck_assert_msg(
-        strstr(p.out, "\n7      4               sequential  10 ") &&
-            strstr(p.out, "\n1      1               sequential  70 ") &&
-            strstr(p.out, "\n0      1               reverse     80 ") &&
-            !strstr(p.out, "\n2      "),
-        "%s", p.out);
-    expect("sweep report d --json", 0, "");
-    j = fields_read(p.out);
-    ck_assert_uint_eq(json_array_size(json_object_get(j, "front")), 3);
-    effects = json_object_get(j, "parameters");
-    ck_assert_uint_eq(json_array_size(effects), 2);
-    e = json_array_get(effects, 0);
-    ck_assert_str_eq(fields_text(e, "parameter"), "ddr_load_stall");
-    /* (75 - 15) / 45; of ranks 1 1 2 2 .. and 8 .. 1: by hand. */
-    ck_assert_double_eq_tol(fields_real(e, "spread"), 60 / 45.0, 1e-12);
-    ck_assert_double_eq_tol(fields_real(e, "spearman"), -sqrt(40 / 42.0),
-                            1e-12);
-    e = json_array_get(effects, 1);
-    ck_assert_double_eq_tol(fields_real(e, "spread"), 10 / 45.0, 1e-12);
-    ck_assert(json_is_null(json_object_get(e, "spearman")));
-    json_decref(j);
-    expect("sweep report d --objective cycles --json", 0, "");
-    j = fields_read(p.out);
-    ck_assert_uint_eq(json_array_size(json_object_get(j, "front")), 1);
-    json_decref(j);
-}
-END_TEST
-
-START_TEST(pictures)
-{
-    size_t n;
-
-    put_results();
-    expect("sweep report d --heat h.svg --lines l.png", 0, "");
-    ck_assert_msg(strstr(file("h.svg"), ">80</text>") &&
-                      strstr(file("h.svg"), ">10</text>"),
-                  "%s", file("h.svg"));
-    ck_assert(!memcmp(terminal_bytes(&p, "l.png", &n), "\x89PNG", 4));
-    expect("sweep report d --heat h.svg --x order --y shape", 0, "");
-    ck_assert_msg(strstr(file("h.svg"), ">50</text>") &&
-                      strstr(file("h.svg"), ">40</text>"),
-                  "means: %s", file("h.svg"));
-    expect("sweep report d --heat h.jpg", 2, "ends with .svg or .png");
-    expect("sweep report d --lines l.png --x ordre", 2,
-           "--x ordre: no such column; did you mean order?");
-    expect("sweep report d --objective cylces", 2, "did you mean cycles?");
-    expect("sweep report d --heat nix/h.svg", 2, "nix/h.svg");
-    ck_assert(!remove(
-        arena_printf(p.arena, "%s/d/results/%.2s/%.32s.json", p.dir,
-                     strstr(file("d/points.jsonl"), "\"name\":\"") + 8,
-                     strstr(file("d/points.jsonl"), "\"name\":\"") + 8)));
-    expect("sweep report d", 1, "1 of 8 points are missing");
-    expect("sweep report d --partial", 0, "7 points of 8");
+    sweep_expect(&p, "sweep run m --dir e", 1, "the output 256 elements");
 }
 END_TEST
 
@@ -616,7 +427,7 @@ START_TEST(mistakes)
 {
     terminal_text(&p, "m", wrong[_i].manifest);
     terminal_text(&p, "o/x", "");
-    expect(wrong[_i].command, wrong[_i].status, wrong[_i].says);
+    sweep_expect(&p, wrong[_i].command, wrong[_i].status, wrong[_i].says);
     ck_assert_str_eq(terminal_files(&p, "layer.xml\nadd.cl\nm\no/x"), "");
 }
 END_TEST
@@ -625,10 +436,10 @@ END_TEST
 START_TEST(cannot_be_written)
 {
     terminal_text(&p, "m", RUN "vary --shape in0=1x2x4x16\n");
-    expect("sweep run m --dir layer.xml/d", 2, "layer.xml");
-    expect("sweep run m --dir d", 0, "1 computed");
-    expect("sweep gather d --csv nix/t.csv", 2, "nix/t.csv: ");
-    expect("sweep gather d --csv /dev/full", 2, "/dev/full: ");
+    sweep_expect(&p, "sweep run m --dir layer.xml/d", 2, "layer.xml");
+    sweep_expect(&p, "sweep run m --dir d", 0, "1 computed");
+    sweep_expect(&p, "sweep gather d --csv nix/t.csv", 2, "nix/t.csv: ");
+    sweep_expect(&p, "sweep gather d --csv /dev/full", 2, "/dev/full: ");
 }
 END_TEST
 
@@ -655,11 +466,6 @@ int main(void)
                         sizeof changes / sizeof *changes);
     tcase_add_test(t, damaged_results);
     tcase_add_test(t, expected_outputs);
-    tcase_add_test(t, better_half);
-    tcase_add_test(t, failed_round);
-    tcase_add_test(t, database);
-    tcase_add_test(t, reports);
-    tcase_add_test(t, pictures);
     tcase_add_loop_test(t, mistakes, 0, sizeof wrong / sizeof *wrong);
     tcase_add_test(t, cannot_be_written);
     suite_add_tcase(s, t);
