@@ -63,7 +63,7 @@ CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0 sdl2 SDL2_ttf libedit
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0 sdl2 SDL2_ttf libedit sqlite3
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings

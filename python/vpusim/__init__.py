@@ -26,17 +26,18 @@ from .graph import Graph, Instances, Operation, Tensor, Window, run_split
 from .layer import Function, Layer, LayerResult, kernel, out
 from .program import Argument, Kernel, Program
 from .results import Counters, Launch, Result
+from .sweep import Choices, PointError, Range, Sweep
 from .timeline import Timeline, picture
 
 __version__ = _cdef.VERSION
 
 __all__ = [
-    "API_VERSION", "Argument", "Capability", "ClosedError", "Comparison", "CompileError",
+    "API_VERSION", "Argument", "Capability", "Choices", "ClosedError", "Comparison", "CompileError",
     "Context", "Counters", "Device", "Diff", "Engine", "FaultError", "Finding", "Findings",
     "ForkedError", "Function", "Graph", "Instances", "InternalError", "InvalidError", "IoError", "Kernel",
     "Launch", "Layer", "LayerResult", "LimitError", "LogLevel", "MismatchError", "Operation",
-    "Order", "OutOfMemoryError", "ParseError", "PluginError", "Program", "Result", "Role", "Space",
-    "Status", "StoppedError", "Tensor", "Timeline", "Timing", "TraceLevel",
+    "Order", "OutOfMemoryError", "ParseError", "PluginError", "PointError", "Program", "Range", "Result", "Role", "Space",
+    "Status", "StoppedError", "Sweep", "Tensor", "Timeline", "Timing", "TraceLevel",
     "TuneMode", "Type", "UndefinedError",
     "UnsupportedError", "UntestedError", "VpuError", "VpuWarning", "Window", "devices", "diff", "kernel",
     "library_path", "out", "picture", "run_split",

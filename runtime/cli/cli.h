@@ -44,7 +44,7 @@ typedef struct {
     size_t at;
 } cli_table;
 
-typedef struct {
+typedef struct cli_command {
     const char *name;
     const char *summary;     /* one line for `vpu --help` */
     const char *head;        /* usage, and what the command does */
@@ -52,12 +52,15 @@ typedef struct {
     size_t n_tables;
     const char *tail; /* exit status, examples; NULL = nothing */
     int (*main)(int argc, char **argv); /* argv[0] is the subcommand */
+    /* Commands of its own, "sweep plan"; NULL at the end. Its main gets what
+     * names none of them. NULL: it has none. */
+    const struct cli_command *const *parts;
 } cli_command;
 
 extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
     cli_asm, cli_machine, cli_devices, cli_blob, cli_stick, cli_reset, cli_view,
     cli_trace, cli_stick_report, cli_lint, cli_check, cli_debug, cli_port,
-    cli_tune, cli_whatif, cli_cl;
+    cli_tune, cli_whatif, cli_sweep, cli_cl;
 
 /* Warnings and notes to stderr, each text once, progress when stderr is a
  * terminal. quiet leaves warnings only. */
@@ -92,6 +95,15 @@ void cli_put_json(json_t *j, int digits);
  * status (stop.h). */
 int cli_fail(const vpu_error *err);
 int cli_usage(const cli_command *c, const char *fmt, ...) VPU_PRINTF(2, 3);
+
+/* Of n commands the one that argv[0] names, or its part that argv[1] does;
+ * *words: how many words that takes. NULL: there is none. */
+const cli_command *cli_find(const cli_command *const *list, size_t n,
+                            char *const *argv, int *words);
+/* No word, or one that is no part: says which there are. */
+int cli_no_part(const cli_command *c, const char *word);
+/* A line for each part. */
+void cli_help_parts(const cli_command *c, str *out);
 
 /* The text of `vpu NAME --help`. */
 void cli_help(const cli_command *c, str *out);

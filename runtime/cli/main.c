@@ -16,11 +16,11 @@
 #include "runtime/cli/stop.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,         &cli_debug, &cli_check, &cli_lint,  &cli_diff,
-    &cli_record,      &cli_suite, &cli_port,  &cli_tune,  &cli_whatif,
-    &cli_cc,          &cli_asm,   &cli_view,  &cli_trace, &cli_machine,
-    &cli_devices,     &cli_blob,  &cli_cl,    &cli_stick, &cli_reset,
-    &cli_stick_report};
+    &cli_run,     &cli_debug,       &cli_check, &cli_lint, &cli_diff,
+    &cli_record,  &cli_suite,       &cli_port,  &cli_tune, &cli_whatif,
+    &cli_sweep,   &cli_cc,          &cli_asm,   &cli_view, &cli_trace,
+    &cli_machine, &cli_devices,     &cli_blob,  &cli_cl,   &cli_stick,
+    &cli_reset,   &cli_stick_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;
@@ -309,6 +309,7 @@ int cli_usage(const cli_command *c, const char *fmt, ...)
 void cli_help(const cli_command *c, str *out)
 {
     str_puts(out, c->head);
+    cli_help_parts(c, out);
     for (size_t k = 0; k < c->n_tables; k++)
         options_help(c->tables[k].options->rows, c->tables[k].options->n, out);
     if (c->tail)
@@ -507,14 +508,6 @@ static void show_names(const cli_command *c)
     str_free(&text);
 }
 
-static const cli_command *find(const char *name)
-{
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(commands[i]->name, name))
-            return commands[i];
-    return NULL;
-}
-
 static int no_command(const char *word)
 {
     nearest n = {.word = word};
@@ -545,9 +538,10 @@ static int dispatch(int argc, char **argv)
 {
     const cli_command *c;
     const char *word = argc > 1 ? argv[1] : "--help";
+    int n;
 
     if (!strcmp(word, "help") && argc > 2) {
-        if (!(c = find(argv[2])))
+        if (!(c = cli_find(commands, N_COMMANDS, argv + 2, &n)))
             return no_command(argv[2]);
         show_help(c);
         return CLI_OK;
@@ -561,15 +555,15 @@ static int dispatch(int argc, char **argv)
         printf("vpu %s (LLVM %s)\n", VPU_VERSION, VPU_LLVM);
         return CLI_OK;
     }
-    c = find(word);
+    c = cli_find(commands, N_COMMANDS, argv + 1, &n);
     if (!c)
         return no_command(word);
-    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
+    for (int i = n + 1; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             (argv[i][1] == 'h' ? show_names : show_help)(c);
             return CLI_OK;
         }
-    return c->main(argc - 1, argv + 1);
+    return c->main(argc - n, argv + n);
 }
 
 typedef struct {

@@ -17,6 +17,7 @@
 #include "tests/bench/link.h"
 #include "tests/bench/proc.h"
 #include "tests/bench/rows.h"
+#include "tests/bench/sweep.h"
 
 enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
 
@@ -443,13 +444,18 @@ int main(int argc, char **argv)
 {
     json_t *all, *link;
 
+    if (argc == 3 && !strcmp(argv[1], "--sweep")) {
+        json_decref(bench_sweep(argv[2]));
+        return 0;
+    }
     if (argc == 3 && !strcmp(argv[1], "--ways")) {
         bench_ways(argv[2]);
         return 0;
     }
     if (argc != 4 && (argc != 5 || strcmp(argv[4], "driver"))) {
         fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json [driver]\n"
-                        "       bench --ways VPU\n");
+                        "       bench --ways VPU\n"
+                        "       bench --sweep VPU\n");
         return 2;
     }
     vpu = argv[1];
@@ -472,9 +478,9 @@ int main(int argc, char **argv)
     bench_checks();
     bench_drivers();
     link = bench_link(vpu);
-    all = json_pack("{s:o,s:o,s:o,s:o,s:o}", "benchmarks", rows, "model",
+    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "benchmarks", rows, "model",
                     model_rows, "check", check_rows, "driver", driver_rows,
-                    "link", link);
+                    "link", link, "sweep", bench_sweep(vpu));
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;
