@@ -11,6 +11,8 @@
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
 #   make check-opencl    OpenCL programs of others on the driver
+#   make check-slurm     sweeps as jobs of a real Slurm, on loopback; -long: and its
+#                   node fails
 #   make check-perfetto  traces through Perfetto's own message definitions
 #   make python     the Python package's wheel, build/python/vpusim-*.whl
 #   make check-python  its tests, examples/*.py and the notebook, on an installed copy
@@ -291,6 +293,14 @@ check-opencl: deps
 	@$(MAKE) --no-print-directory run-check-opencl
 run-check-opencl: all plugins
 	@scripts/check-opencl build/vpu
+check-slurm: deps
+	@$(MAKE) --no-print-directory run-check-slurm
+run-check-slurm: all
+	@scripts/check-slurm build/vpu
+check-slurm-long: deps # some minutes: Slurm waits for a node that does not answer
+	@$(MAKE) --no-print-directory run-check-slurm-long
+run-check-slurm-long: all
+	@scripts/check-slurm build/vpu --long
 check-perfetto: deps
 	@$(MAKE) --no-print-directory run-check-perfetto
 run-check-perfetto: all
@@ -318,6 +328,7 @@ nightly: # hours: what is too long for each change
 	@$(MAKE) --no-print-directory check-tsan
 	@$(MAKE) --no-print-directory check-engines
 	@$(MAKE) --no-print-directory check-checked
+	@$(MAKE) --no-print-directory check-slurm-long
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(MAKE) --no-print-directory fuzz
 run-demo: all $(DEMO)
 	@scripts/demo build/vpu
@@ -442,7 +453,7 @@ window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-opencl run-check-opencl check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
+.PHONY: check-slurm run-check-slurm check-slurm-long run-check-slurm-long check-opencl run-check-opencl check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

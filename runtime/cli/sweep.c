@@ -1,10 +1,19 @@
 /* vpu sweep: many points of a manifest, computed, gathered, compared. A row
  * each. */
 #include "runtime/cli/sweep.h"
+#include "runtime/cli/sweep_slurm.h"
 
-static const cli_command *const parts[] = {
-    &cli_sweep_plan,   &cli_sweep_run,    &cli_sweep_work,  &cli_sweep_list,
-    &cli_sweep_gather, &cli_sweep_report, &cli_sweep_serve, NULL};
+static const cli_command *const parts[] = {&cli_sweep_plan,
+                                           &cli_sweep_run,
+                                           &cli_sweep_work,
+                                           &cli_sweep_list,
+                                           &cli_sweep_gather,
+                                           &cli_sweep_report,
+                                           &cli_sweep_serve,
+                                           &cli_sweep_slurm,
+                                           &cli_sweep_submit,
+                                           &cli_sweep_status,
+                                           NULL};
 
 static int sweep_main(int argc, char **argv)
 {
