@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,8 +104,13 @@ static const cli_table plan_tables[] = {{&dir_options, 0}, {&quiet_options, 0}},
 
 static uint32_t processors(void)
 {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t allowed;
+    int n;
 
+    /* A job of a cluster may use fewer than the node has. */
+    CPU_ZERO(&allowed);
+    n = sched_getaffinity(0, sizeof allowed, &allowed) ? 0
+                                                       : CPU_COUNT(&allowed);
     return n > 0 ? (uint32_t)n : 1;
 }
 
