@@ -1200,6 +1200,9 @@ typedef struct vpu_run_options {
     uint32_t advise; /* 1: the report says what would make launches faster, and
                         how much, by replays of their steps; the simulator with
                         VPU_TIMING_FLOW alone, no error elsewhere */
+    const char *roofline; /* file, NAME.svg or NAME.png: launches under the roof
+                             of issue and DDR's bandwidth; the simulator with
+                             timing */
 } vpu_run_options;
 #define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
 

@@ -673,6 +673,7 @@ typedef struct vpu_run_options {
     void *user;
     uint32_t executors;
     uint32_t advise;
+    const char *roofline;
 } vpu_run_options;
 vpu_status vpu_run_options_check(const vpu_run_options *options,
                                             const vpu_context_options *context,

@@ -672,7 +672,8 @@ class Graph(Object):
             trace_host: bool = False, profile: bool = False, profile_lines: int = 0,
             folded: Optional[PathLike] = None, kanata: Optional[PathLike] = None,
             kanata_group: int = 0, kanata_bundles: int = 0, output: Optional[PathLike] = None,
-            repeat: int = 0, executors: int = 0, advise: bool = False) -> Result:
+            repeat: int = 0, executors: int = 0, advise: bool = False,
+            roofline: Optional[PathLike] = None) -> Result:
         """Runs all operations, `repeat` times (once). Ctrl-C ends the run.
 
         `trace`, `trace_json` and `vcd` are files for the timeline, `trace_level` says how much of
@@ -682,6 +683,7 @@ class Graph(Object):
         with engine="interpreted". `output` is a folder for all outputs, NAME.npy, and the report.
         Files and figures are of the last repetition. `executors` asks how so many inferences at
         once do (result.json). With `advise` result.advice says what would make launches faster.
+        `roofline` is a file for a picture of them, .svg or .png.
         """
         handle = self._use()
         options = {name: value for name, value in (
@@ -690,7 +692,7 @@ class Graph(Object):
             ("profile_lines", profile_lines), ("folded", folded), ("kanata", kanata),
             ("kanata_group", kanata_group), ("kanata_bundles", kanata_bundles),
             ("output", output), ("repeat", repeat), ("executors", executors),
-            ("advise", advise)) if value}
+            ("advise", advise), ("roofline", roofline)) if value}
 
         def work() -> Handle:
             return self._run(handle, **options)

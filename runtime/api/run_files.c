@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/oom.h"
+#include "runtime/advice/roofline.h"
 #include "runtime/api/api_priv.h"
 #include "runtime/graph/io.h"
 #include "runtime/report/profile.h"
@@ -101,6 +102,7 @@ vpu_status api_run_files_ask(const vpu_run_options *o, const char *id,
         {o->folded, "folded", "profile of lines", EXEC_PROFILE_NEEDS},
         {o->kanata, "kanata", "pipeline to look at", KANATA_NEEDS},
         {o->executors, "executors", "inferences at once", EXEC_TRACE_NEEDS},
+        {o->roofline, "roofline", "figures of launches", EXEC_TRACE_NEEDS},
         {o->trace || o->trace_json || o->vcd, "a trace", NULL,
          EXEC_TRACE_NEEDS}};
 
@@ -114,7 +116,7 @@ vpu_status api_run_files_ask(const vpu_run_options *o, const char *id,
             exec_meets(lookers[i].name, lookers[i].needs, how, NULL, err))
             return VPU_ERR_INVALID;
     }
-    return VPU_OK;
+    return o->roofline ? roofline_check(o->roofline, err) : VPU_OK;
 }
 
 vpu_status vpu_run_options_check(const vpu_run_options *options,
@@ -301,6 +303,10 @@ vpu_status api_run_files_save(api_run_files *f, vpu_result *r, vpu_error *err)
         st = save_folded(f, r, err);
     if (!st && f->kanata)
         st = file_out_commit(&f->kanata_file, err);
+    if (!st && f->options->roofline)
+        st =
+            roofline_write(&f->graph->g, &f->graph->open,
+                           &f->graph->context->desc, f->options->roofline, err);
     return st;
 }
 

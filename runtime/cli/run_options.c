@@ -85,6 +85,9 @@ static const cli_option own_rows[] = {
     {"kanata-bundles", "N", OPTION_COUNT, AT(kanata_bundles),
      .needs = BACKEND_OBSERVE,
      .help = "at most so many bundles (default 10000)"},
+    {"roofline", "FILE", OPTION_NAME, AT(roofline), .needs = BACKEND_OBSERVE,
+     .help = "a picture, FILE.svg or FILE.png: each stage under the roof of "
+             "the SHAVEs' issue and of DDR's bandwidth"},
     {"no-advice", NULL, OPTION_FLAG, AT(no_advice), .needs = BACKEND_MACHINE,
      .help = "leave out, at the report's end, what would make the layer "
              "faster (docs/advice.md)"},
@@ -163,6 +166,7 @@ vpu_run_options run_options_words(const run_options *o)
                              .repeat = o->repeat,
                              .executors = o->executors,
                              .advise = !o->no_advice,
+                             .roofline = o->roofline,
                              .finalize = 1};
 }
 

@@ -269,6 +269,39 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* --- the picture ---------------------------------------------------------- */
+
+/* As SVG it has the name of each stage, as PNG it is one; other names are
+ * refused before the run, and nothing is left of them. */
+START_TEST(roofline)
+{
+    const char *layer =
+        arena_printf(p.arena,
+                     "run %s/kernels/mvn/layer.xml --shape in0=1x4x8x16 "
+                     "--param eps=0.001 --quiet --roofline ",
+                     root);
+    char *data;
+    size_t n;
+    vpu_error err;
+
+    terminal_run(&p, arena_printf(p.arena, "%s%s/r.svg", layer, p.dir));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert(!file_read(arena_printf(p.arena, "%s/r.svg", p.dir), 1 << 20,
+                         p.arena, &data, &n, &err));
+    ck_assert(strstr(data, "<svg") && strstr(data, "MVN@stage_0") &&
+              strstr(data, "MVN@stage_1") && strstr(data, "</svg>"));
+    terminal_run(&p, arena_printf(p.arena, "%s%s/r.png", layer, p.dir));
+    ck_assert_msg(p.status == 0, "%s", p.err);
+    ck_assert(!file_read(arena_printf(p.arena, "%s/r.png", p.dir), 1 << 24,
+                         p.arena, &data, &n, &err));
+    ck_assert_mem_eq(data, "\x89PNG", 4);
+    terminal_run(&p, arena_printf(p.arena, "%s%s/r.gif", layer, p.dir));
+    ck_assert_msg(p.status == 2 && strstr(p.err, ".svg or .png"), "%s", p.err);
+    terminal_run(&p, arena_printf(p.arena, "%s%s/no/r.svg", layer, p.dir));
+    ck_assert_msg(p.status != 0 && strstr(p.err, "no/r.svg"), "%s", p.err);
+}
+END_TEST
+
 /* --- vpu lint ------------------------------------------------------------- */
 
 /* Without sizes nothing is run; with them the slow form is found; the fast one
@@ -323,6 +356,7 @@ int main(void)
     tcase_add_test(t, nothing_known);
     tcase_add_test(t, the_same_every_time);
     tcase_add_loop_test(t, bounds, 0, n_rows);
+    tcase_add_test(t, roofline);
     tcase_add_test(t, lint_finds_it);
     suite_add_tcase(s, t);
     r = srunner_create(s);
