@@ -197,6 +197,10 @@ typedef struct vpu_context_options {
     uint32_t stops; /* 1, with debugger: where the work-item of this global id
                        begins */
     uint32_t break_at[3];
+    /* Local sizes of launches in place of the binding's, as they are finalized:
+     * "64x1x1" those of all kernels, "STAGE=64x1x1" that of one, several with
+     * commas between them; each divides the global size. After `tuned`. */
+    const char *local;
 } vpu_context_options;
 
 #ifdef __cplusplus

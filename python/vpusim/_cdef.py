@@ -223,6 +223,7 @@ typedef struct vpu_context_options {
     uint32_t debugger;
     uint32_t stops;
     uint32_t break_at[3];
+    const char *local;
 } vpu_context_options;
 typedef enum vpu_capability {
     VPU_CAN_COUNT_CYCLES = 1,

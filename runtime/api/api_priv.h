@@ -64,6 +64,7 @@ struct vpu_context {
     sim_debug debug; /* used where cfg.debug is */
     child_limits compile;
     const char *tuned; /* file; NULL = none */
+    const char *local; /* likewise */
     backend_stick_options stick;
     atomic_bool stop;    /* sessions with sticks are to end */
     atomic_int sessions; /* those that are open */
@@ -410,5 +411,8 @@ vpu_status api_give_memory_use(vpu_memory_use is, vpu_memory_use *out,
 /* tune.c: the sizes of the context's file, if it has one, for the graph's
  * launches. Errors of tune_file_read and tune_apply. */
 vpu_status api_graph_take_tuned(vpu_graph *g, vpu_error *err);
+/* tune.c: the context's local sizes, if it has some. Errors of
+ * graph_set_local. */
+vpu_status api_graph_take_local(vpu_graph *g, vpu_error *err);
 
 #endif

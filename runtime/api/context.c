@@ -103,6 +103,7 @@ static void set_up_backend(vpu_context *c, const vpu_context_options *o)
 
     c->compile = compile_limits(o);
     c->tuned = arena_strdup(a, o->tuned);
+    c->local = arena_strdup(a, o->local);
     c->stick = (backend_stick_options){.firmware = arena_strdup(a, o->firmware),
                                        .layout = arena_strdup(a, o->xlink),
                                        .log = arena_strdup(a, o->xlink_log),

@@ -76,7 +76,8 @@ static vpu_status plan_opening(void *user, vpu_error *err)
     g->cfg = api_graph_config(g);
     g->cfg.how.cancel = &g->cancel;
     g->planned = arena_memdup(g->arena, g->g.launches, n * sizeof *g->planned);
-    return api_graph_take_tuned(g, err);
+    st = api_graph_take_tuned(g, err);
+    return st ? st : api_graph_take_local(g, err);
 }
 
 static vpu_status open_planned(void *user, vpu_error *err)

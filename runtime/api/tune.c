@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
+#include "runtime/graph/local.h"
 #include "runtime/tune/tune.h"
 
 typedef struct {
@@ -84,6 +85,13 @@ vpu_status api_graph_take_tuned(vpu_graph *g, vpu_error *err)
                  "machine; vpu tune --file %s finds one",
                  c->tuned, c->tuned);
     return st;
+}
+
+vpu_status api_graph_take_local(vpu_graph *g, vpu_error *err)
+{
+    const char *local = g->context->local;
+
+    return local ? graph_set_local(&g->g, local, g->arena, err) : VPU_OK;
 }
 
 /* --- asked for ------------------------------------------------------------ */

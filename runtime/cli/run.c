@@ -105,6 +105,7 @@ static target_words words_of(session *s)
     w.context.print = print_text;
     w.context.user = s;
     w.context.tuned = s->o.tuned;
+    w.context.local = s->o.local;
     w.context.debugger = s->o.gdb;
     w.context.stops = s->o.debug.stop;
     memcpy(w.context.break_at, s->o.debug.at, sizeof w.context.break_at);

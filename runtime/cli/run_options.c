@@ -120,6 +120,9 @@ static const cli_option own_rows[] = {
     {"tuned", "FILE", OPTION_NAME, AT(tuned),
      .help = "take the local sizes that vpu tune has put into this file, where "
              "it has one for the launch, instead of the binding file's"},
+    {"local", "[STAGE=]XxYxZ[,…]", OPTION_TEXT, AT(local),
+     .help = "local sizes in place of the binding file's, of all kernels or of "
+             "a stage; each divides the global size"},
     {"repeat", "N", OPTION_OTHER, .take = take_repeat,
      .help = "run N times (at most 64): host_run_s in the JSON report is the "
              "median; the rest is of the last run"},

@@ -16,7 +16,7 @@ typedef struct {
     uint32_t kanata_bundles;
     int trace_level; /* a vpu_trace_level - 1 */
     bool trace_host, view, json, no_advice;
-    const char *roofline;
+    const char *roofline, *local;
     bool check;           /* before it runs */
     const char *checkers; /* NULL = the default ones */
     bool gdb;

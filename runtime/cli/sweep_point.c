@@ -62,6 +62,7 @@ static vpu_status run(session *s, json_t **out, vpu_error *err)
     words.context.log = say_nothing;
     words.context.print = print_nothing;
     words.context.tuned = s->o.tuned;
+    words.context.local = s->o.local;
     options.fill = fill;
     options.user = s;
     st = target_graph_open(&s->o.target, &words, s->a, &s->t, err);

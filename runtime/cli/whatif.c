@@ -33,10 +33,10 @@ static bool take_steps(void *fields, const char *value, arena *a)
 
 static const cli_option rows[] = {
     {"knob", "NAME|KEY=VALUE[,…]", OPTION_LIST, AT(knobs),
-     .help =
-         "what is changed: a name of the table, or parameters of the "
-         "machine (vpu machine), shaves=N, and issue= or stall=[FILE:]LINE*FACTOR, what is left of a source line's cycles, at once; may be given "
-         "several times; default: all of the table"},
+     .help = "what is changed, at once: names of the list, parameters of the "
+             "machine (vpu machine), shaves=N, local=XxYxZ, issue= or "
+             "stall=[FILE:]LINE*FACTOR, what is left of a source line's "
+             "cycles; may be given several times; default: all of the list"},
     {"steps", "N", OPTION_OTHER, .take = take_steps,
      .help = "changes one upon another, those that save most first (default "
              "4, 0: none)"},

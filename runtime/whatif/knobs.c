@@ -113,13 +113,14 @@ static vpu_status take_line(const char *value, bool issue, arena *a,
 static bool join(whatif_knob *to, const whatif_knob *k)
 {
     if ((to->shaves && k->shaves) || (to->edit && k->edit) ||
-        (to->scale.on && k->scale.on) ||
+        (to->scale.on && k->scale.on) || (to->local && k->local) ||
         to->n_settings + k->n_settings > WHATIF_MAX_SETTINGS)
         return false;
     for (uint32_t i = 0; i < k->n_settings; i++)
         to->settings[to->n_settings++] = k->settings[i];
     to->shaves = to->shaves ? to->shaves : k->shaves;
     to->edit = to->edit ? to->edit : k->edit;
+    to->local = to->local ? to->local : k->local;
     to->reverse |= k->reverse;
     if (k->scale.on)
         to->scale = k->scale;
@@ -164,6 +165,8 @@ static vpu_status take_word(const parsing *p, char *word, whatif_knob *out,
             st = take_shaves(word + 7, p->desc, &own, err);
         else
             return take_name(p, word, out, err);
+    } else if (!strncmp(word, "local=", 6)) {
+        own.local = word + 6; /* looked at with the launches */
     } else if (!strncmp(word, "issue=", 6) || !strncmp(word, "stall=", 6)) {
         st = take_line(word + 6, *word == 'i', p->a, &own, err);
     } else {

@@ -1,6 +1,7 @@
 /* Runs of a graph on changed machines. */
 #include "runtime/whatif/whatif.h"
 
+#include "runtime/graph/local.h"
 #include "runtime/whatif/lines.h"
 
 #include <stdlib.h>
@@ -126,6 +127,23 @@ static vpu_status turn(asking *x, const whatif_knob *const *knobs, size_t n,
     return st;
 }
 
+/* The graph with the knobs' local sizes. */
+static vpu_status take_local(const asking *x, const whatif_knob *const *knobs,
+                             size_t n, graph *out, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    *out = *x->g;
+    for (size_t i = 0; i < n && !st; i++) {
+        if (!knobs[i]->local)
+            continue;
+        out->launches = arena_memdup(x->a, out->launches,
+                                     out->n_launches * sizeof *out->launches);
+        st = graph_set_local(out, knobs[i]->local, x->a, err);
+    }
+    return st;
+}
+
 /* A whole run; its steps are kept in `keep` unless that is NULL. */
 static vpu_status run_with(asking *x, const whatif_knob *const *knobs, size_t n,
                            const basis *keep, whatif_outcome *out,
@@ -133,12 +151,15 @@ static vpu_status run_with(asking *x, const whatif_knob *const *knobs, size_t n,
 {
     backend_config run;
     mach_desc desc;
+    graph g;
     backend b = {0};
     vpu_status st = turn(x, knobs, n, &run, &desc, err);
 
     *out = (whatif_outcome){0};
     if (!st)
-        st = backend_open(x->cfg->ops, &run, x->g, &b, err);
+        st = take_local(x, knobs, n, &g, err);
+    if (!st)
+        st = backend_open(x->cfg->ops, &run, &g, &b, err);
     if (!st)
         st = run_open(x, &b, keep, out, err);
     backend_close(&b);
@@ -154,7 +175,7 @@ enum { RECORD_BYTES = 128 << 20 };
 
 bool whatif_is_replayed(const whatif_knob *k)
 {
-    if (k->shaves || k->reverse)
+    if (k->shaves || k->reverse || k->local)
         return false;
     for (uint32_t i = 0; i < k->n_settings; i++) {
         char key[64];

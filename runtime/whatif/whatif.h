@@ -33,6 +33,7 @@ typedef struct {
     bool reverse;     /* groups begin with the last one */
     whatif_edit edit; /* another form of the kernels */
     whatif_scale scale;
+    const char *local; /* sizes, as of graph_set_local; NULL = as they are */
 } whatif_knob;
 
 /* What a run of the graph came to. */

@@ -334,6 +334,27 @@ START_TEST(own_knobs)
 }
 END_TEST
 
+/* A local size is a run with it, and replayed from there with more. */
+START_TEST(local_sizes)
+{
+    json_t *j = object_of(
+        arena_printf(p.arena,
+                     "whatif %s/kernels/%s --steps 0 --knob local=8x1x1 --knob "
+                     "local=8x1x1,ddr_load_stall=300 --json",
+                     root, layers[0]));
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(j, "knobs"), i, row) ck_assert_int_eq(
+        number(row, "cycles"),
+        run_with(layers[0], strstr(knob_of(row), "300")
+                                ? "--local 8x1x1 --set ddr_load_stall=300"
+                                : "--local 8x1x1"));
+    ck_assert_uint_eq(i, 2);
+    json_decref(j);
+}
+END_TEST
+
 /* The list names what the table has, and takes no layer. */
 START_TEST(list)
 {
@@ -368,6 +389,9 @@ static const struct {
     {"--knob issue=20*1.5", 2, "FACTOR from 0 to 1"},
     {"--knob ddr,ddr,ddr,ddr", 2, "ddr: another one of the list excludes it"},
     {"--knob ddr_peak_bw=1", 2, "ddr_eff_bw must not be above ddr_peak_bw"},
+    {"--knob local=7", 2, "does not divide"},
+    {"--knob local=x", 2, "expected sizes as 64x1x1"},
+    {"--knob local=8x1x1,local=4", 2, "local=4: given twice"},
     {"--max-cycles 100", 7, "cycles"},
 };
 
@@ -396,6 +420,7 @@ int main(void)
     tcase_add_test(t, figures);
     tcase_add_test(t, the_same_every_time);
     tcase_add_test(t, own_knobs);
+    tcase_add_test(t, local_sizes);
     tcase_add_test(t, list);
     tcase_add_loop_test(t, mistakes, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(s, t);
