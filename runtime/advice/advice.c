@@ -93,6 +93,7 @@ static vpu_status advise_launch(advising *x, uint32_t i, vpu_error *err)
     vpu_status st = VPU_OK;
 
     whatif_launch_of(&x->g->launches[i], run, &w);
+    w.cycles = run->exec.profile.cycles;
     for (size_t r = 0; r < sizeof rules / sizeof *rules && !st; r++) {
         whatif_edited edited;
         bool possible;

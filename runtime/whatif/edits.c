@@ -115,10 +115,20 @@ static void put(writing *x, mach_step_kind kind, uint64_t id)
                     &(const mach_step){.kind = kind, .id = id});
 }
 
+/* As many as a group has on average, but in all no more than MOST_RUNS: longer
+ * ones are told from several by nothing but the time a replay takes. */
+static uint64_t runs_of_group(const form *f)
+{
+    enum { MOST_RUNS = 8192 };
+    uint64_t n = f->w.runs / f->n_groups, most = MOST_RUNS / f->n_groups;
+
+    return n < most ? n : most;
+}
+
 static void put_runs(writing *x, uint64_t group, mach_phase p)
 {
     const form *f = x->f;
-    uint64_t n = p == MACH_COMP ? f->w.runs / f->n_groups : 1;
+    uint64_t n = p == MACH_COMP ? runs_of_group(f) : 1;
 
     for (uint64_t k = 0; k < (n ? n : 1); k++) {
         uint64_t all = f->n_groups * (n ? n : 1), at = group * (n ? n : 1) + k;
@@ -375,16 +385,63 @@ static bool leave(const editing *x, whatif_edit e, whatif_rest *left)
     }
 }
 
+/* Of the SHAVEs of a launch that has many groups so many each: what an edit
+ * leaves of their time, it leaves of the launch's. */
+enum { SAMPLE_GROUPS = 256 };
+
+/* What is n of the sample is x->w.n_groups / sampled of the launch. */
+static uint64_t of_launch(const editing *x, uint64_t n, uint64_t sampled)
+{
+    return scale(n, x->w.n_groups, sampled);
+}
+
+static void extrapolate(const editing *x, mach_profile *p)
+{
+    uint64_t fixed = x->desc->layer_fixed, sampled = p->groups;
+
+    if (!sampled || sampled >= x->w.n_groups || p->cycles < fixed)
+        return;
+    p->cycles = fixed + of_launch(x, p->cycles - fixed, sampled);
+    for (uint32_t i = 0; i < x->launch->n_shaves; i++)
+        for (int c = 0; c < MACH_N_CAUSES; c++)
+            p->by_cause[i][c] = of_launch(x, p->by_cause[i][c], sampled);
+    p->groups = x->w.n_groups;
+}
+
+/* The sample's time before and after, as shares of the launch's. */
+static vpu_status replay_sample(const editing *x, const whatif_rest *left,
+                                mach_profile *out, vpu_error *err)
+{
+    mach_record *r = whatif_keep(x->l->steps, left, SAMPLE_GROUPS);
+    vpu_status st = mach_record_replay(r, x->desc, NULL, NULL, out, err);
+
+    mach_record_free(r);
+    if (!st)
+        extrapolate(x, out);
+    return st;
+}
+
 static vpu_status replay_left(const editing *x, const whatif_rest *left,
                               whatif_edited *out, vpu_error *err)
 {
-    mach_record *r = whatif_keep(x->l->steps, left);
-    vpu_status st =
-        mach_record_replay(r, x->desc, NULL, NULL, &out->profile, err);
+    const whatif_rest all = {1, 1, 1, 1, 0};
+    mach_profile before = {0}, whole = {0};
+    bool sampled =
+        x->w.n_groups > (uint64_t)SAMPLE_GROUPS * x->launch->n_shaves;
+    vpu_status st = replay_sample(x, left, &out->profile, err);
 
-    mach_record_free(r);
     out->n_groups = x->w.n_groups;
     out->local_bytes = x->launch->local_bytes;
+    if (st || !sampled)
+        return st;
+    /* Where groups differ the sample's pace is not the launch's. */
+    whole.cycles = x->l->cycles;
+    st = replay_sample(x, &all, &before, err);
+    if (!st && !whole.cycles)
+        st = mach_record_replay(x->l->steps, x->desc, NULL, NULL, &whole, err);
+    if (!st && before.cycles)
+        out->profile.cycles =
+            scale(out->profile.cycles, whole.cycles, before.cycles);
     return st;
 }
 
@@ -410,6 +467,10 @@ static uint64_t moved(const whatif_work *w, int way)
     return n;
 }
 
+/* More are not tried: their replays take long, and so many small groups are
+ * never the best. */
+enum { MOST_GROUPS = 4096 };
+
 static vpu_status try_all(const editing *x, whatif_edit e, bool *possible,
                           whatif_edited *out, vpu_error *err)
 {
@@ -420,8 +481,8 @@ static vpu_status try_all(const editing *x, whatif_edit e, bool *possible,
         mach_profile p = {0};
         form f;
 
-        if (!n || n > x->l->n_items || !makers[e](x, n, &f) ||
-            f.local_bytes > x->desc->ocl_local_budget)
+        if (!n || n > x->l->n_items || n > MOST_GROUPS ||
+            !makers[e](x, n, &f) || f.local_bytes > x->desc->ocl_local_budget)
             continue;
         st = replay_form(x->l, &f, x->desc, &p, err);
         if (!st && (!*possible || p.cycles < out->profile.cycles)) {

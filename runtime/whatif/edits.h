@@ -5,7 +5,8 @@
  * it is brought to the SHAVEs. Groups count as alike: the work of all is spread
  * evenly over the new ones. So the answer is an estimate of a program that
  * nobody has written yet, not the cycles of one. Of the numbers of work-groups
- * that fit the machine the best is taken. */
+ * that fit the machine the best is taken. Of launches with thousands of groups
+ * a part is replayed, and its pace taken for the whole. */
 #ifndef VPU_RUNTIME_WHATIF_EDITS_H
 #define VPU_RUNTIME_WHATIF_EDITS_H
 
@@ -28,6 +29,7 @@ typedef struct {
      * known. */
     const exec_sample *sample;
     uint64_t n_items; /* work-items of the launch */
+    uint64_t cycles;  /* it took on the machine of the edit; 0 = not known */
     /* It brings a tensor from the model's layout into the kernel's, or back; no
      * source of the user's. Only WHATIF_LAYOUT applies then. */
     bool conversion;

@@ -55,8 +55,10 @@ typedef struct {
     uint32_t n_banks; /* not 0: lines are spread evenly over so many */
 } whatif_rest;
 
-/* A record with that of r, which is complete; to be freed. */
-mach_record *whatif_keep(const mach_record *r, const whatif_rest *left);
+/* A record with that of the first n_groups groups of each SHAVE of r, which is
+ * complete; to be freed. */
+mach_record *whatif_keep(const mach_record *r, const whatif_rest *left,
+                         uint64_t n_groups);
 
 /* Makes counts that were divided one by one those of a step again: no more
  * loads behind stores than loads, no more lines for stores than stores. */

@@ -76,7 +76,7 @@ static void spread(mach_mem_counts *m, uint32_t n_banks, uint32_t *next)
         m->bank_lines[(*next)++ % n_banks]++;
 }
 
-static void scale_shave(const mach_record *r, uint32_t shave,
+static void scale_shave(const mach_record *r, uint32_t shave, uint64_t n_groups,
                         const whatif_rest *left, mach_record *to)
 {
     mach_record_cursor c = mach_record_steps(r, shave);
@@ -91,6 +91,8 @@ static void scale_shave(const mach_record *r, uint32_t shave,
     for (int b = 0; b < MACH_MAX_BANKS; b++)
         x.banks[b].by = left->accesses;
     while (mach_record_next(&c, &s)) {
+        if (s.kind == MACH_STEP_GROUP && !n_groups--)
+            return;
         scale_step(&x, &s);
         if (s.kind == MACH_STEP_RUN && left->fills < 1)
             keep_lines(&x, &s.detail.mem);
@@ -102,13 +104,14 @@ static void scale_shave(const mach_record *r, uint32_t shave,
     }
 }
 
-mach_record *whatif_keep(const mach_record *r, const whatif_rest *left)
+mach_record *whatif_keep(const mach_record *r, const whatif_rest *left,
+                         uint64_t n_groups)
 {
     mach_record *to = mach_record_create(WHATIF_EDIT_BYTES);
 
     mach_record_begin(to, mach_record_launch(r));
     for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++)
-        scale_shave(r, i, left, to);
+        scale_shave(r, i, n_groups, left, to);
     return to;
 }
 
@@ -116,5 +119,5 @@ mach_record *whatif_scaled(const mach_record *r, double issue, double accesses)
 {
     const whatif_rest left = {issue, accesses, 1, 1, 0};
 
-    return mach_record_complete(r) ? whatif_keep(r, &left) : NULL;
+    return mach_record_complete(r) ? whatif_keep(r, &left, UINT64_MAX) : NULL;
 }

@@ -54,24 +54,11 @@ static void add_step(whatif_work *w, mach_phase *phase, const mach_step *s)
 
 enum { MOST_PARTS = 4096 };
 
-static uint64_t count_groups(const mach_record *r)
-{
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++) {
-        mach_record_cursor c = mach_record_steps(r, i);
-        mach_step s;
-
-        while (mach_record_next(&c, &s))
-            n += s.kind == MACH_STEP_GROUP;
-    }
-    return n;
-}
-
 static void add_banks(whatif_work *w, uint64_t group, uint64_t n_groups,
                       const mach_step *s)
 {
-    uint64_t part = group * w->n_parts / n_groups;
+    uint64_t part =
+        group < n_groups ? group * w->n_parts / n_groups : w->n_parts - 1;
 
     for (int b = 0; b < MACH_MAX_BANKS && s->kind == MACH_STEP_RUN; b++)
         w->parts[part][b] += s->detail.mem.bank_lines[b];
@@ -79,7 +66,7 @@ static void add_banks(whatif_work *w, uint64_t group, uint64_t n_groups,
 
 whatif_work whatif_work_of(const mach_record *r)
 {
-    uint64_t n = count_groups(r);
+    uint64_t n = mach_record_launch(r)->n_groups;
     whatif_work w = {.n_parts =
                          n < MOST_PARTS ? (uint32_t)n : (uint32_t)MOST_PARTS};
 

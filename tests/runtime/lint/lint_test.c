@@ -521,7 +521,8 @@ static const struct {
     {"prior_grid", ""},
     {"quantize", ""},
     {"region", ""},
-    {"reorg", "reorg_exit.cl:12 early-exit\nreorg_last_line.cl:21 ddr-loop\n"
+    {"reorg", "reorg_dma.cl:26 not-vectorized\n"
+              "reorg_exit.cl:12 early-exit\nreorg_last_line.cl:21 ddr-loop\n"
               "reorg_line.cl:22 ddr-loop\nreorg_unrolled.cl:10 "
               "not-vectorized\nreorg_unrolled.cl:25 ddr-loop\n"},
     {"resample", ""},
