@@ -215,6 +215,27 @@ static void put_bytes(str *t, const char *what, uint64_t n)
         str_printf(t, "  %-26s %.1f MiB\n", what, (double)n / 1048576);
 }
 
+static void put_bounds(str *t, const json_t *s)
+{
+    static const char *const names[] = {
+        "issue slots", "load latency", "DDR bytes", "DMA channels", "dispatch"};
+    const json_t *b = json_object_get(s, "bounds");
+    double cycles = (double)fields_number(s, "cycles");
+
+    str_printf(t, "  %-26s", "bounds");
+    for (int k = 0; k < 5; k++)
+        str_printf(t, "%s %s %" PRIu64 " (%.0f %%)", k ? "," : "", names[k],
+                   fields_number(b, names[k]),
+                   100 * (double)fields_number(b, names[k]) / cycles);
+    str_printf(t,
+               "\n  %-26s %s, %.2f times that; DDR moves %.2f times the bytes "
+               "asked for, SHAVEs are %.0f %% balanced\n",
+               "bound by", fields_text(s, "bound_by"),
+               cycles / (double)fields_number(b, fields_text(s, "bound_by")),
+               fields_real(s, "ddr_amplification"),
+               100 * fields_real(s, "balance"));
+}
+
 static void put_times(str *t, const json_t *j, const json_t *s)
 {
     double all =
@@ -235,6 +256,7 @@ static void put_times(str *t, const json_t *j, const json_t *s)
             str_printf(t, " %s %.1f %%", causes[c],
                        (double)cause(s, c) / all * 100);
     str_puts(t, "\n");
+    put_bounds(t, s);
     put_bytes(t, "DMA in", fields_number(s, "dma_in_bytes"));
     put_bytes(t, "DMA out", fields_number(s, "dma_out_bytes"));
     put_bytes(t, "loaded by kernels", fields_number(s, "load_bytes"));
@@ -292,6 +314,41 @@ static void put_stage(str *t, const json_t *j, const json_t *s)
         put_notes(t, s);
 }
 
+static double ms(const json_t *j, uint64_t cycles)
+{
+    return (double)cycles / (double)fields_number(j, "clk_mhz") / 1e3;
+}
+
+static void put_advice(str *t, const json_t *j)
+{
+    const json_t *list = json_object_get(j, "advice");
+
+    if (!list)
+        return;
+    str_puts(t, json_array_size(list)
+                    ? "advice, what saves most first\n"
+                    : "advice: none; nothing that is known saves a "
+                      "fiftieth\n");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *f = json_array_get(list, i);
+        uint64_t before = fields_number(f, "cycles");
+        uint64_t gain = before - fields_number(f, "estimate");
+
+        str_printf(t, "  %zu. %s", i + 1, fields_text(f, "stage"));
+        if (fields_number(f, "line"))
+            str_printf(t, ", %s:%" PRIu64, fields_text(f, "file"),
+                       fields_number(f, "line"));
+        str_printf(t, ": about %.3f of %.3f ms (%.0f %%) [%s]\n     %s\n",
+                   ms(j, gain), ms(j, before),
+                   100 * (double)gain / (double)before, fields_text(f, "rule"),
+                   fields_text(f, "text"));
+        str_printf(t,
+                   "     shown by: vpu whatif with the same options and --knob "
+                   "%s\n",
+                   fields_text(f, "knob"));
+    }
+}
+
 static const char *const how[] = {"", "--timing none", "--timing transaction"};
 enum { N_HOW = sizeof how / sizeof *how };
 
@@ -310,6 +367,7 @@ START_TEST(text_says_what_json_says)
     if (l->n > 1 && json_object_get(j, "cycles"))
         str_printf(&want, "all stages: %" PRIu64 " cycles (%.3f ms)\n",
                    fields_number(j, "cycles"), fields_real(j, "ms"));
+    put_advice(&want, j);
     ck_assert_str_eq(run(l, how[_i % N_HOW]), str_text(&want));
     str_free(&want);
     json_decref(j);
