@@ -420,7 +420,7 @@ install: all plugins
 	install -D -m 644 sim/machine/ma2x8x.xml $(SHARE)/ma2x8x.xml
 	install -D -m 644 -t $(LIB)/plugins build/plugins/*.so
 	install -D -m 644 -t $(DOC) README.md CHANGELOG.md LICENSE docs/*.md
-	install -D -m 644 -t $(DOC)/examples docs/examples/*
+	install -D -m 644 -t $(DOC)/examples $(wildcard docs/examples/*.*)
 	install -D -m 644 -t $(DOC)/pictures docs/pictures/*
 	cp -r kernels $(SHARE)/
 	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
