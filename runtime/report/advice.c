@@ -2,6 +2,7 @@
 #include "runtime/advice/advice.h"
 
 #include "runtime/advice/bounds.h"
+#include "runtime/advice/path.h"
 #include "runtime/report/report_priv.h"
 
 /* --- bounds --------------------------------------------------------------- */
@@ -39,6 +40,47 @@ void report_bounds_json(const report_source *r, const backend_launch *l,
     json_object_set_new(o, "ddr_amplification",
                         json_real(bound_amplification(l)));
     json_object_set_new(o, "balance", json_real(bound_balance(l)));
+}
+
+/* --- the critical path ---------------------------------------------------- */
+
+/* False: the steps are not known. */
+static bool find_path(const report_source *r, const backend_launch *l,
+                      path_result *out)
+{
+    return l->steps && mach_record_complete(l->steps) &&
+           !path_of(l->steps, r->desc, out, NULL);
+}
+
+void report_path_text(const report_source *r, const backend_launch *l, str *out)
+{
+    path_result p;
+
+    if (!find_path(r, l, &p))
+        return;
+    str_printf(out, "  %-26s ", "critical path");
+    path_text(&p, out);
+    str_printf(out, "; ends on SHAVE %u, others up to %llu cycles before\n",
+               p.shave, (unsigned long long)p.slack_most);
+}
+
+void report_path_json(const report_source *r, const backend_launch *l,
+                      json_t *o)
+{
+    json_t *kinds;
+    path_result p;
+
+    if (!find_path(r, l, &p))
+        return;
+    kinds = json_object();
+    for (int k = 0; k < PATH_N_KINDS; k++)
+        if (p.cycles[k])
+            json_object_set_new(kinds, path_name(k),
+                                json_integer((json_int_t)p.cycles[k]));
+    json_object_set_new(o, "critical_path",
+                        json_pack("{s:o, s:I, s:I}", "cycles_by_kind", kinds,
+                                  "shave", (json_int_t)p.shave, "slack",
+                                  (json_int_t)p.slack_most));
 }
 
 /* --- findings ------------------------------------------------------------- */

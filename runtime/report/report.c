@@ -152,6 +152,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
                p->utilisation * 100);
     add_causes(out, s);
     report_bounds_text(r, s, out);
+    report_path_text(r, s, out);
     add_bytes(out, "DMA in", p->dma_in_bytes);
     add_bytes(out, "DMA out", p->dma_out_bytes);
     add_bytes(out, "loaded by kernels", p->load_bytes);
@@ -264,6 +265,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     if (r->timing != EXEC_NO_TIMING) {
         add_times(r, s, o);
         report_bounds_json(r, s, o);
+        report_path_json(r, s, o);
     }
     json_object_set_new(o, "local_bytes", u64(e->local_bytes));
     json_object_set_new(o, "one_buffer", json_boolean(e->one_buffer));

@@ -24,6 +24,11 @@ void report_bounds_text(const report_source *r, const backend_launch *l,
                         str *out);
 void report_bounds_json(const report_source *r, const backend_launch *l,
                         json_t *o);
+/* Its critical path, where steps were kept: a row, and a field of its stage. */
+void report_path_text(const report_source *r, const backend_launch *l,
+                      str *out);
+void report_path_json(const report_source *r, const backend_launch *l,
+                      json_t *o);
 /* What would help, and a list "advice" in o, where steps were kept. */
 void report_advice_text(const report_source *r, str *out);
 void report_advice_json(const report_source *r, json_t *o);

@@ -411,7 +411,10 @@ profile_create(const mach_desc *desc,
     p->desc = desc;
     p->n_shaves = n_shaves;
     p->n_rows = N_FIXED_ROWS;
-    p->watch = (mach_watch){on_phase_begin, on_phase_end, on_cause, p};
+    p->watch = (mach_watch){.phase_begin = on_phase_begin,
+                            .phase_end = on_phase_end,
+                            .cause = on_cause,
+                            .user = p};
     for (int k = 0; k < MACH_N_PHASES; k++) {
         code *c = &p->codes[k];
 

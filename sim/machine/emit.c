@@ -376,6 +376,10 @@ void emit_transfer(emit_writer *e, const emit_dma *d)
                       TRC_UINT("source line", t->src_line),
                       TRC_UINT("target line", t->dst_line)};
 
+    if (e && e->watch && e->watch->transfer)
+        e->watch->transfer(e->watch->user,
+                           &(const mach_moved){d->channel, d->shave, d->group,
+                                               d->asked, d->begin, d->end, t});
     if (!e || !e->w)
         return;
     emit_local_transfer(e->local, d->shave, d->end, d->group);

@@ -29,7 +29,7 @@ void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
 /* What a channel did for a group of a SHAVE. */
 typedef struct {
     uint32_t channel, shave;
-    uint64_t group, begin, end;
+    uint64_t group, asked, begin, end;
     const mach_transfer *transfer;
 } emit_dma;
 void emit_transfer(emit_writer *e, const emit_dma *d);

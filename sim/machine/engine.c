@@ -325,8 +325,13 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
         if (!engine_in_step(e, i))
             return false;
         s->transfers[slot][s->phase].issued++;
-        r = (engine_transfer){i,        slot,  g->n_transfers++,
-                              s->phase, g->id, step->detail.dma};
+        r = (engine_transfer){.shave = i,
+                              .slot = slot,
+                              .number = g->n_transfers++,
+                              .phase = s->phase,
+                              .group = g->id,
+                              .transfer = step->detail.dma,
+                              .asked = e->now};
         *st = engine_request(e, &r);
     }
     s->charged = false;

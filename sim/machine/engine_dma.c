@@ -59,6 +59,7 @@ static void end_transfer(engine *e, uint32_t c)
     emit_transfer(e->trace, &(const emit_dma){.channel = c,
                                               .shave = r->shave,
                                               .group = r->group,
+                                              .asked = r->asked,
                                               .begin = ch->begin,
                                               .end = e->now,
                                               .transfer = &r->transfer});

@@ -72,6 +72,7 @@ typedef struct {
     mach_phase phase;
     uint64_t group;
     mach_transfer transfer;
+    uint64_t asked; /* when the SHAVE came to it */
 } engine_transfer;
 
 typedef struct {

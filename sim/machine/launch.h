@@ -44,6 +44,14 @@ typedef struct {
     const mach_watch *watch; /* NULL: nobody; not at transaction level */
 } mach_launch;
 
+/* A transfer that has ended: asked for by its SHAVE, begun by the channel. All
+ * on the common clock, which begins with the launch. */
+typedef struct {
+    uint32_t channel, shave;
+    uint64_t group, asked, begin, end;
+    const mach_transfer *transfer;
+} mach_moved;
+
 /* Who wants to know what each cycle went to, as it is decided. Calls come in
  * the order of each SHAVE's time; all causes of a SHAVE add up to the launch's
  * cycles. Costs nothing when nobody watches. */
@@ -57,6 +65,8 @@ struct mach_watch {
     void (*cause)(void *user, uint32_t shave, uint64_t now, uint64_t cycles,
                   mach_cause cause);
     void *user;
+    /* May be NULL. In the order of their ends. */
+    void (*transfer)(void *user, const mach_moved *m);
 };
 
 typedef struct {

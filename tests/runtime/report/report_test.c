@@ -236,6 +236,38 @@ static void put_bounds(str *t, const json_t *s)
                100 * fields_real(s, "balance"));
 }
 
+/* Kinds of a hundredth or more, most first. */
+static void put_path(str *t, const json_t *s)
+{
+    const json_t *path = json_object_get(s, "critical_path");
+    json_t *kinds, *x;
+    const char *name, *most;
+    double all = (double)fields_number(s, "cycles");
+    uint32_t n = 0;
+
+    if (!path)
+        return;
+    kinds = json_copy(json_object_get(path, "cycles_by_kind"));
+    str_printf(t, "  %-26s ", "critical path");
+    while (json_object_size(kinds)) {
+        most = NULL;
+        json_object_foreach(kinds, name,
+                            x) if (!most || json_integer_value(x) >
+                                                (json_int_t)fields_number(
+                                                    kinds, most)) most = name;
+        if ((double)fields_number(kinds, most) * 100 < all)
+            break;
+        str_printf(t, "%s%s %.0f %%", n++ ? ", " : "", most,
+                   100 * (double)fields_number(kinds, most) / all);
+        json_object_del(kinds, most);
+    }
+    str_printf(t,
+               "; ends on SHAVE %" PRIu64 ", others up to %" PRIu64
+               " cycles before\n",
+               fields_number(path, "shave"), fields_number(path, "slack"));
+    json_decref(kinds);
+}
+
 static void put_times(str *t, const json_t *j, const json_t *s)
 {
     double all =
@@ -257,6 +289,7 @@ static void put_times(str *t, const json_t *j, const json_t *s)
                        (double)cause(s, c) / all * 100);
     str_puts(t, "\n");
     put_bounds(t, s);
+    put_path(t, s);
     put_bytes(t, "DMA in", fields_number(s, "dma_in_bytes"));
     put_bytes(t, "DMA out", fields_number(s, "dma_out_bytes"));
     put_bytes(t, "loaded by kernels", fields_number(s, "load_bytes"));

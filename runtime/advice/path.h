@@ -1,0 +1,41 @@
+/* The critical path of a launch: backwards from its end, what each cycle was
+ * waited for. On a SHAVE that is what the SHAVE did; where it waited for a
+ * transfer, the transfer, and before that the transfers of others that had the
+ * channel; then what the SHAVE did until it asked for the transfer.
+ *
+ * Only what shortens the path shortens the launch, and by no more than that:
+ * another path may be nearly as long. */
+#ifndef VPU_RUNTIME_ADVICE_PATH_H
+#define VPU_RUNTIME_ADVICE_PATH_H
+
+#include "base/str.h"
+#include "sim/machine/desc.h"
+#include "sim/machine/record.h"
+
+/* Causes of SHAVEs, but for DMA_WAIT and IDLE, which lead elsewhere; and: */
+enum {
+    PATH_TRANSFER = MACH_N_CAUSES, /* a channel moves the SHAVE's data */
+    PATH_CHANNELS,                 /* all channels move other data */
+    PATH_N_KINDS
+};
+
+typedef struct {
+    uint64_t cycles[PATH_N_KINDS]; /* they add up to the launch */
+    uint64_t total;
+    uint32_t shave;      /* where it ends */
+    uint64_t slack_most; /* cycles before the end at which the first SHAVE is
+                            done; the others are between */
+} path_result;
+
+const char *path_name(int kind);
+/* Of a replay of r on that machine.
+ *
+ * VPU_ERR_LIMIT  too many steps to look at
+ * else           of mach_record_replay */
+vpu_status path_of(const mach_record *r, const mach_desc *desc,
+                   path_result *out, vpu_error *err);
+/* "DDR stall 62 %, dispatch 20 %, issue 18 %": what is a hundredth or more,
+ * most first. */
+void path_text(const path_result *p, str *out);
+
+#endif
