@@ -43,4 +43,11 @@ typedef struct {
 vpu_status advice_of(const graph *g, const backend *b, const mach_desc *desc,
                      arena *a, advice_findings *out, vpu_error *err);
 
+/* The line that most cycles of stalls on global memory go to, where the run was
+ * profiled; else that with most accesses, loops counted more. False: none is
+ * known. In the
+ * arena, or the kernel's. */
+bool advice_place(const backend_launch *l, arena *a, const char **file,
+                  uint32_t *line);
+
 #endif

@@ -22,10 +22,4 @@ typedef void advice_say(advice_case *c, str *out);
 #define ADVICE_RULE(id, edit, say) advice_say say;
 #include "runtime/advice/rules.def"
 
-/* The line that most cycles of stalls on global memory go to, where the run was
- * profiled; else that with most accesses, loops counted more. False: none is
- * known. */
-bool advice_place(const backend_launch *l, arena *a, const char **file,
-                  uint32_t *line);
-
 #endif

@@ -222,7 +222,13 @@ vpu_status path_of(const mach_record *r, const mach_desc *desc,
 
 /* --- words ---------------------------------------------------------------- */
 
-void path_text(const path_result *p, str *out)
+static bool is_memory(int kind)
+{
+    return kind == MACH_CAUSE_L2 || kind == MACH_CAUSE_DDR ||
+           kind == MACH_CAUSE_STORE;
+}
+
+void path_text(const path_result *p, const char *where, str *out)
 {
     bool told[PATH_N_KINDS] = {false};
 
@@ -237,5 +243,7 @@ void path_text(const path_result *p, str *out)
         told[best] = true;
         str_printf(out, "%s%s %.0f %%", n ? ", " : "", path_name(best),
                    100 * (double)p->cycles[best] / (double)p->total);
+        if (where && is_memory(best))
+            str_printf(out, " (%s)", where);
     }
 }

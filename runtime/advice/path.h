@@ -34,8 +34,8 @@ const char *path_name(int kind);
  * else           of mach_record_replay */
 vpu_status path_of(const mach_record *r, const mach_desc *desc,
                    path_result *out, vpu_error *err);
-/* "DDR stall 62 %, dispatch 20 %, issue 18 %": what is a hundredth or more,
- * most first. */
-void path_text(const path_result *p, str *out);
+/* "DDR stall 62 % (grn.cl:18), dispatch 20 %, issue 18 %": what is a hundredth
+ * or more, most first. where: behind stalls on memory; NULL = not known. */
+void path_text(const path_result *p, const char *where, str *out);
 
 #endif

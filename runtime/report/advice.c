@@ -54,33 +54,49 @@ static bool find_path(const report_source *r, const backend_launch *l,
 
 void report_path_text(const report_source *r, const backend_launch *l, str *out)
 {
+    arena *a = arena_create(0);
     path_result p;
+    uint32_t line;
+    const char *file;
 
-    if (!find_path(r, l, &p))
-        return;
-    str_printf(out, "  %-26s ", "critical path");
-    path_text(&p, out);
-    str_printf(out, "; ends on SHAVE %u, others up to %llu cycles before\n",
-               p.shave, (unsigned long long)p.slack_most);
+    if (find_path(r, l, &p)) {
+        const char *where = advice_place(l, a, &file, &line)
+                                ? arena_printf(a, "%s:%u", file, line)
+                                : NULL;
+
+        str_printf(out, "  %-26s ", "critical path");
+        path_text(&p, where, out);
+        str_printf(out, "; ends on SHAVE %u, others up to %llu cycles before\n",
+                   p.shave, (unsigned long long)p.slack_most);
+    }
+    arena_destroy(a);
 }
 
 void report_path_json(const report_source *r, const backend_launch *l,
                       json_t *o)
 {
+    arena *a;
     json_t *kinds;
     path_result p;
+    const char *file;
+    uint32_t line;
 
     if (!find_path(r, l, &p))
         return;
+    a = arena_create(0);
     kinds = json_object();
+    if (!advice_place(l, a, &file, &line))
+        line = 0;
     for (int k = 0; k < PATH_N_KINDS; k++)
         if (p.cycles[k])
             json_object_set_new(kinds, path_name(k),
                                 json_integer((json_int_t)p.cycles[k]));
     json_object_set_new(o, "critical_path",
-                        json_pack("{s:o, s:I, s:I}", "cycles_by_kind", kinds,
-                                  "shave", (json_int_t)p.shave, "slack",
-                                  (json_int_t)p.slack_most));
+                        json_pack("{s:o, s:I, s:I, s:s, s:I}", "cycles_by_kind",
+                                  kinds, "shave", (json_int_t)p.shave, "slack",
+                                  (json_int_t)p.slack_most, "file",
+                                  line ? file : "", "line", (json_int_t)line));
+    arena_destroy(a);
 }
 
 /* --- findings ------------------------------------------------------------- */

@@ -154,8 +154,13 @@ START_TEST(words)
     p.cycles[MACH_CAUSE_DDR] = 620;
     p.cycles[PATH_CHANNELS] = 371;
     p.cycles[MACH_CAUSE_ISSUE] = 9;
-    path_text(&p, &text);
+    path_text(&p, NULL, &text);
     ck_assert_str_eq(str_text(&text), "DDR stall 62 %, busy channels 37 %");
+    str_free(&text);
+    text = (str){0};
+    path_text(&p, "k.cl:7", &text);
+    ck_assert_str_eq(str_text(&text),
+                     "DDR stall 62 % (k.cl:7), busy channels 37 %");
     str_free(&text);
 }
 END_TEST

@@ -259,6 +259,9 @@ static void put_path(str *t, const json_t *s)
             break;
         str_printf(t, "%s%s %.0f %%", n++ ? ", " : "", most,
                    100 * (double)fields_number(kinds, most) / all);
+        if (fields_number(path, "line") && strstr(most, " stall"))
+            str_printf(t, " (%s:%" PRIu64 ")", fields_text(path, "file"),
+                       fields_number(path, "line"));
         json_object_del(kinds, most);
     }
     str_printf(t,
