@@ -2,11 +2,9 @@
 #include "runtime/advice/roofline.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
-#include "base/file.h"
-#include "base/oom.h"
+#include "visualizer/drawing.h"
 #include "visualizer/theme.h"
 
 enum {
@@ -27,13 +25,9 @@ typedef struct {
 typedef struct {
     const graph *g;
     const mach_desc *desc;
-    const char *path;
     point *points;
     uint32_t n, n_shaves;
     double x0, x1, y0, y1; /* powers of ten */
-    cv_font_set *fonts;
-    uint32_t *px;
-    str svg;
 } roofline;
 
 /* --- what is shown -------------------------------------------------------- */
@@ -158,8 +152,9 @@ static void draw_points(const roofline *r, cv_canvas *to)
     }
 }
 
-static void draw(const roofline *r, cv_canvas *to)
+static void draw(const void *user, cv_canvas *to)
 {
+    const roofline *r = user;
     char text[256];
 
     cv_fill(to, (cv_box){0, 0, WIDTH, HEIGHT}, theme_light.page);
@@ -177,39 +172,9 @@ static void draw(const roofline *r, cv_canvas *to)
 
 /* --- files ---------------------------------------------------------------- */
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), k = strlen(end);
-
-    return n >= k && !strcmp(path + n - k, end);
-}
-
 vpu_status roofline_check(const char *path, vpu_error *err)
 {
-    return ends_with(path, ".svg") || ends_with(path, ".png")
-               ? VPU_OK
-               : err_set(err, VPU_ERR_INVALID,
-                         "%s: expected a name that ends with .svg or .png",
-                         path);
-}
-
-static vpu_status write_picture(void *user, vpu_error *err)
-{
-    roofline *r = user;
-    cv_canvas to;
-
-    if (ends_with(r->path, ".svg")) {
-        cv_svg(&to, r->fonts, WIDTH, HEIGHT, &r->svg);
-        draw(r, &to);
-        cv_svg_end(&to);
-        return file_write(r->path, str_text(&r->svg), r->svg.n, err);
-    }
-    r->px = oom_malloc((size_t)WIDTH * HEIGHT * sizeof *r->px);
-    memset(r->px, 0, (size_t)WIDTH * HEIGHT * sizeof *r->px);
-    cv_raster(&to, r->fonts, &(const cv_pixels){r->px, WIDTH, HEIGHT, WIDTH},
-              1);
-    draw(r, &to);
-    return cv_write_png(&to, r->path, err);
+    return cv_drawing_check(path, err);
 }
 
 vpu_status roofline_write(const graph *g, const backend *b,
@@ -219,20 +184,14 @@ vpu_status roofline_write(const graph *g, const backend *b,
     arena *a = arena_create(0);
     roofline r = {.g = g,
                   .desc = desc,
-                  .path = path,
                   .points = arena_array(a, point, g->n_launches + 1)};
-    vpu_status st = roofline_check(path, err);
+    const cv_drawing d = {WIDTH, HEIGHT, draw, &r};
+    vpu_status st;
 
     for (uint32_t i = 0; i < g->n_launches; i++)
         add_point(&r, &g->launches[i], backend_launch_of(b, i));
     find_range(&r);
-    if (!st)
-        st = cv_fonts_open(1, &r.fonts, err);
-    if (!st)
-        st = oom_guard(write_picture, &r, err);
-    cv_fonts_close(r.fonts);
-    free(r.px);
-    str_free(&r.svg);
+    st = cv_drawing_write(&d, path, err);
     arena_destroy(a);
     return st;
 }

@@ -10,6 +10,7 @@
 #include "base/oom.h"
 #include "base/str.h"
 #include "visualizer/canvas.h"
+#include "visualizer/drawing.h"
 #include "visualizer/theme.h"
 
 enum {
@@ -35,9 +36,6 @@ struct chart {
     void (*draw)(const chart *p, cv_canvas *to);
     const char *path;
     arena *a;
-    cv_font_set *fonts;
-    uint32_t *px;
-    str svg;
 };
 
 static const char *objective_name(const chart *p)
@@ -246,72 +244,42 @@ static void draw_lines(const chart *p, cv_canvas *to)
 
 /* --- files ---------------------------------------------------------------- */
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), k = strlen(end);
-
-    return n >= k && !strcmp(path + n - k, end);
-}
-
-static vpu_status write_png(chart *p, vpu_error *err)
-{
-    int w = (int)p->width, h = (int)p->height;
-    cv_canvas to;
-
-    p->px = oom_malloc((size_t)w * (size_t)h * sizeof *p->px);
-    memset(p->px, 0, (size_t)w * (size_t)h * sizeof *p->px);
-    cv_raster(&to, p->fonts, &(const cv_pixels){p->px, w, h, w}, 1);
-    p->draw(p, &to);
-    return cv_write_png(&to, p->path, err);
-}
-
-static vpu_status write_svg(chart *p, vpu_error *err)
-{
-    cv_canvas to;
-
-    cv_svg(&to, p->fonts, p->width, p->height, &p->svg);
-    p->draw(p, &to);
-    cv_svg_end(&to);
-    return file_write(p->path, str_text(&p->svg), p->svg.n, err);
-}
-
 static vpu_status check(const chart *p, vpu_error *err)
 {
     const sweep_dimension *wide = p->nx > SWEEP_MOST_CELLS   ? p->dx
                                   : p->ny > SWEEP_MOST_CELLS ? p->dy
                                                              : NULL;
 
-    if (!ends_with(p->path, ".svg") && !ends_with(p->path, ".png"))
-        return err_set(err, VPU_ERR_INVALID,
-                       "%s: expected a name that ends with .svg or .png",
-                       p->path);
     return wide ? err_set(err, VPU_ERR_INVALID,
                           "%s has %u values, more than a picture's %d: another "
                           "--x or --y",
                           wide->name, sweep_levels(wide), SWEEP_MOST_CELLS)
-                : VPU_OK;
+                : cv_drawing_check(p->path, err);
+}
+
+static void draw(const void *user, cv_canvas *to)
+{
+    const chart *p = user;
+
+    p->draw(p, to);
 }
 
 static vpu_status write(void *user, vpu_error *err)
 {
     chart *p = user;
+    const cv_drawing d = {p->width, p->height, draw, p};
     vpu_status st = check(p, err);
 
-    if (!st)
-        st = cv_fonts_open(1, &p->fonts, err);
     if (st)
         return st;
     find_means(p);
-    return ends_with(p->path, ".svg") ? write_svg(p, err) : write_png(p, err);
+    return cv_drawing_write(&d, p->path, err);
 }
 
 static void end(void *user)
 {
     chart *p = user;
 
-    cv_fonts_close(p->fonts);
-    free(p->px);
-    str_free(&p->svg);
     arena_destroy(p->a);
 }
 

@@ -75,8 +75,9 @@ static bool has_result(const search *s, const char *name)
     return figures != NULL;
 }
 
-static void look_at(search *s, const sweep_point *p)
+static void look_at(void *user, const sweep_point *p)
 {
+    search *s = user;
     bool is_new = add_name(&s->names, p->name);
 
     if (s->parts && p->number % s->parts != s->part)
@@ -92,20 +93,9 @@ static void look_at(search *s, const sweep_point *p)
 static vpu_status look(void *user, vpu_error *err)
 {
     search *s = user;
-    bool more = true;
-    vpu_status st =
-        sweep_cursor_open(&s->cursor, s->store, SWEEP_POINTS, s->scratch, err);
 
-    while (!st && more) {
-        arena_mark m = arena_save(s->scratch);
-        sweep_point p;
-
-        st = sweep_cursor_next(&s->cursor, s->scratch, &p, &more, err);
-        if (!st && more)
-            look_at(s, &p);
-        arena_restore(s->scratch, m);
-    }
-    return st;
+    return sweep_cursor_each(&s->cursor, s->store, SWEEP_POINTS, s->scratch,
+                             look_at, s, err);
 }
 
 static void end(void *user)

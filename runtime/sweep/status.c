@@ -12,8 +12,9 @@ typedef struct {
     size_t cap, cap_failures;
 } search;
 
-static void look_at(search *s, const sweep_point *p)
+static void look_at(void *user, const sweep_point *p)
 {
+    search *s = user;
     json_t *figures = sweep_store_result(s->store, p->name);
     bool done = figures != NULL;
     const char *why =
@@ -30,20 +31,9 @@ static void look_at(search *s, const sweep_point *p)
 static vpu_status look(void *user, vpu_error *err)
 {
     search *s = user;
-    bool more = true;
-    vpu_status st =
-        sweep_cursor_open(&s->cursor, s->store, SWEEP_POINTS, s->scratch, err);
 
-    while (!st && more) {
-        arena_mark mark = arena_save(s->scratch);
-        sweep_point p;
-
-        st = sweep_cursor_next(&s->cursor, s->scratch, &p, &more, err);
-        if (!st && more)
-            look_at(s, &p);
-        arena_restore(s->scratch, mark);
-    }
-    return st;
+    return sweep_cursor_each(&s->cursor, s->store, SWEEP_POINTS, s->scratch,
+                             look_at, s, err);
 }
 
 static void end(void *user)

@@ -264,6 +264,26 @@ void sweep_cursor_close(sweep_cursor *c)
     *c = (sweep_cursor){0};
 }
 
+vpu_status sweep_cursor_each(sweep_cursor *c, const sweep_store *s,
+                             const char *name, arena *a,
+                             void (*look)(void *user, const sweep_point *p),
+                             void *user, vpu_error *err)
+{
+    bool more = true;
+    vpu_status st = sweep_cursor_open(c, s, name, a, err);
+
+    while (!st && more) {
+        arena_mark mark = arena_save(a);
+        sweep_point p;
+
+        st = sweep_cursor_next(c, a, &p, &more, err);
+        if (!st && more)
+            look(user, &p);
+        arena_restore(a, mark);
+    }
+    return st;
+}
+
 /* --- results -------------------------------------------------------------- */
 
 enum { MAX_PATH = 4096 };
