@@ -92,7 +92,7 @@ static vpu_status advise_launch(advising *x, uint32_t i, vpu_error *err)
     whatif_launch w;
     vpu_status st = VPU_OK;
 
-    whatif_launch_of(&x->g->launches[i], run, &w);
+    whatif_launch_of(&x->g->launches[i], run, x->a, &w);
     w.cycles = run->exec.profile.cycles;
     for (size_t r = 0; r < sizeof rules / sizeof *rules && !st; r++) {
         whatif_edited edited;

@@ -167,7 +167,7 @@ static void find_waste(advice_case *c, waste_kind k)
     if (kernel_programs(c->run->kernel, c->a, programs, NULL))
         return;
     f = programs[c->run->exec.variant];
-    c->line = f ? waste_line(f, k) : 0;
+    c->line = f ? waste_line(f, k, c->a) : 0;
     c->file = c->line && c->run->kernel->source ? c->run->kernel->source : "";
 }
 

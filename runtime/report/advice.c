@@ -1,15 +1,52 @@
-/* What bounds a launch, and what would help. */
-#include "runtime/advice/advice.h"
-
+/* What bounds a launch, what its time was waited for, and what would help. */
 #include "runtime/advice/bounds.h"
-#include "runtime/advice/path.h"
 #include "runtime/report/report_priv.h"
 
-/* --- bounds --------------------------------------------------------------- */
+/* --- finding out ---------------------------------------------------------- */
 
-void report_bounds_text(const report_source *r, const backend_launch *l,
-                        str *out)
+static void look_at(const report_source *r, const backend_launch *l, arena *a,
+                    report_stage_insight *out)
 {
+    out->has_path = l->steps && mach_record_complete(l->steps) &&
+                    !path_of(l->steps, r->desc, &out->path, NULL);
+    if (!out->has_path || !advice_place(l, a, &out->file, &out->line))
+        out->line = 0;
+}
+
+report_insight report_insight_of(const report_source *r, arena *a)
+{
+    uint32_t n = r->graph->n_launches;
+    report_stage_insight *stages = arena_array(a, report_stage_insight, n + 1);
+    report_insight x = {.stages = stages};
+
+    if (r->timing == EXEC_NO_TIMING)
+        return x;
+    for (uint32_t i = 0; i < n; i++)
+        look_at(r, backend_launch_of(r->run, i), a, &stages[i]);
+    if (advice_of(r->graph, r->run, r->desc, a, &x.advice, NULL))
+        x.advice.known = false;
+    return x;
+}
+
+/* --- bounds, and the critical path ---------------------------------------- */
+
+static void path_row(const report_stage_insight *x, str *out)
+{
+    str where = {0};
+
+    if (x->line)
+        str_printf(&where, "%s:%u", x->file, x->line);
+    str_printf(out, "  %-26s ", "critical path");
+    path_text(&x->path, x->line ? str_text(&where) : NULL, out);
+    str_printf(out, "; ends on SHAVE %u, others up to %llu cycles before\n",
+               x->path.shave, (unsigned long long)x->path.slack_most);
+    str_free(&where);
+}
+
+void report_bounds_text(const report_source *r, uint32_t i,
+                        const report_insight *x, str *out)
+{
+    const backend_launch *l = backend_launch_of(r->run, i);
     bound_set b = bound_of(l, r->desc);
     double cycles = (double)l->exec.profile.cycles;
 
@@ -24,11 +61,28 @@ void report_bounds_text(const report_source *r, const backend_launch *l,
                "bound by", bound_name(b.binding),
                cycles / (double)b.cycles[b.binding], bound_amplification(l),
                100 * bound_balance(l));
+    if (x->stages[i].has_path)
+        path_row(&x->stages[i], out);
 }
 
-void report_bounds_json(const report_source *r, const backend_launch *l,
-                        json_t *o)
+static json_t *path_json(const report_stage_insight *x)
 {
+    json_t *kinds = json_object();
+
+    for (int k = 0; k < PATH_N_KINDS; k++)
+        if (x->path.cycles[k])
+            json_object_set_new(kinds, path_name(k),
+                                json_integer((json_int_t)x->path.cycles[k]));
+    return json_pack("{s:o, s:I, s:I, s:s, s:I}", "cycles_by_kind", kinds,
+                     "shave", (json_int_t)x->path.shave, "slack",
+                     (json_int_t)x->path.slack_most, "file",
+                     x->line ? x->file : "", "line", (json_int_t)x->line);
+}
+
+void report_bounds_json(const report_source *r, uint32_t i,
+                        const report_insight *x, json_t *o)
+{
+    const backend_launch *l = backend_launch_of(r->run, i);
     bound_set b = bound_of(l, r->desc);
     json_t *list = json_object();
 
@@ -40,75 +94,11 @@ void report_bounds_json(const report_source *r, const backend_launch *l,
     json_object_set_new(o, "ddr_amplification",
                         json_real(bound_amplification(l)));
     json_object_set_new(o, "balance", json_real(bound_balance(l)));
-}
-
-/* --- the critical path ---------------------------------------------------- */
-
-/* False: the steps are not known. */
-static bool find_path(const report_source *r, const backend_launch *l,
-                      path_result *out)
-{
-    return l->steps && mach_record_complete(l->steps) &&
-           !path_of(l->steps, r->desc, out, NULL);
-}
-
-void report_path_text(const report_source *r, const backend_launch *l, str *out)
-{
-    arena *a = arena_create(0);
-    path_result p;
-    uint32_t line;
-    const char *file;
-
-    if (find_path(r, l, &p)) {
-        const char *where = advice_place(l, a, &file, &line)
-                                ? arena_printf(a, "%s:%u", file, line)
-                                : NULL;
-
-        str_printf(out, "  %-26s ", "critical path");
-        path_text(&p, where, out);
-        str_printf(out, "; ends on SHAVE %u, others up to %llu cycles before\n",
-                   p.shave, (unsigned long long)p.slack_most);
-    }
-    arena_destroy(a);
-}
-
-void report_path_json(const report_source *r, const backend_launch *l,
-                      json_t *o)
-{
-    arena *a;
-    json_t *kinds;
-    path_result p;
-    const char *file;
-    uint32_t line;
-
-    if (!find_path(r, l, &p))
-        return;
-    a = arena_create(0);
-    kinds = json_object();
-    if (!advice_place(l, a, &file, &line))
-        line = 0;
-    for (int k = 0; k < PATH_N_KINDS; k++)
-        if (p.cycles[k])
-            json_object_set_new(kinds, path_name(k),
-                                json_integer((json_int_t)p.cycles[k]));
-    json_object_set_new(o, "critical_path",
-                        json_pack("{s:o, s:I, s:I, s:s, s:I}", "cycles_by_kind",
-                                  kinds, "shave", (json_int_t)p.shave, "slack",
-                                  (json_int_t)p.slack_most, "file",
-                                  line ? file : "", "line", (json_int_t)line));
-    arena_destroy(a);
+    if (x->stages[i].has_path)
+        json_object_set_new(o, "critical_path", path_json(&x->stages[i]));
 }
 
 /* --- findings ------------------------------------------------------------- */
-
-/* False: nothing is known. */
-static bool advise(const report_source *r, arena *a, advice_findings *out)
-{
-    vpu_error err;
-
-    return r->timing != EXEC_NO_TIMING &&
-           !advice_of(r->graph, r->run, r->desc, a, out, &err) && out->known;
-}
 
 static double ms_of(const report_source *r, uint64_t cycles)
 {
@@ -133,19 +123,18 @@ static void put_finding(const report_source *r, const advice_finding *f,
                f->knob);
 }
 
-void report_advice_text(const report_source *r, str *out)
+void report_advice_text(const report_source *r, const report_insight *x,
+                        str *out)
 {
-    arena *a = arena_create(0);
-    advice_findings f;
+    const advice_findings *f = &x->advice;
 
-    if (advise(r, a, &f)) {
-        str_puts(out, f.n ? "advice, what saves most first\n"
-                          : "advice: none; nothing that is known saves a "
-                            "fiftieth\n");
-        for (uint32_t i = 0; i < f.n; i++)
-            put_finding(r, &f.list[i], i + 1, out);
-    }
-    arena_destroy(a);
+    if (!f->known)
+        return;
+    str_puts(out, f->n ? "advice, what saves most first\n"
+                       : "advice: none; nothing that is known saves a "
+                         "fiftieth\n");
+    for (uint32_t i = 0; i < f->n; i++)
+        put_finding(r, &f->list[i], i + 1, out);
 }
 
 static json_t *finding_json(const report_source *r, const advice_finding *f)
@@ -159,17 +148,15 @@ static json_t *finding_json(const report_source *r, const advice_finding *f)
                      f->text, "knob", f->knob);
 }
 
-void report_advice_json(const report_source *r, json_t *o)
+void report_advice_json(const report_source *r, const report_insight *x,
+                        json_t *o)
 {
-    arena *a = arena_create(0);
-    advice_findings f;
+    json_t *list;
 
-    if (advise(r, a, &f)) {
-        json_t *list = json_array();
-
-        for (uint32_t i = 0; i < f.n; i++)
-            json_array_append_new(list, finding_json(r, &f.list[i]));
-        json_object_set_new(o, "advice", list);
-    }
-    arena_destroy(a);
+    if (!x->advice.known)
+        return;
+    list = json_array();
+    for (uint32_t i = 0; i < x->advice.n; i++)
+        json_array_append_new(list, finding_json(r, &x->advice.list[i]));
+    json_object_set_new(o, "advice", list);
 }

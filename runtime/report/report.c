@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "base/oom.h"
 #include "runtime/json/jsontext.h"
 #include "runtime/report/notes.h"
 #include "runtime/report/outputs.h"
@@ -118,7 +119,8 @@ static json_t *notes_json(const report_source *r, uint32_t i)
     return list;
 }
 
-static void add_stage(const report_source *r, uint32_t i, str *out)
+static void add_stage(const report_source *r, uint32_t i,
+                      const report_insight *x, str *out)
 {
     const graph_launch *l = &r->graph->launches[i];
     const backend_launch *s = backend_launch_of(r->run, i);
@@ -151,8 +153,7 @@ static void add_stage(const report_source *r, uint32_t i, str *out)
     str_printf(out, "  %-26s %.1f %%\n", "SHAVE utilisation",
                p->utilisation * 100);
     add_causes(out, s);
-    report_bounds_text(r, s, out);
-    report_path_text(r, s, out);
+    report_bounds_text(r, i, x, out);
     add_bytes(out, "DMA in", p->dma_in_bytes);
     add_bytes(out, "DMA out", p->dma_out_bytes);
     add_bytes(out, "loaded by kernels", p->load_bytes);
@@ -186,21 +187,17 @@ static void add_executors(const report_source *r, uint64_t cycles, str *out)
                1e3 / ms_of(r, x->period));
 }
 
-void report_text(const report_source *r, str *out)
+static void write_text(const report_source *r, const report_insight *x,
+                       str *out)
 {
-    uint64_t n;
+    uint64_t n = total_cycles(r);
 
-    if (!r->run->ops->inspect) {
-        report_plain_text(r, out);
-        return;
-    }
-    n = total_cycles(r);
     str_printf(out, "layer %s (%s form), machine %s\n", r->graph->layer,
                r->graph->form, r->desc->machine);
     report_batch_text(r->graph, out);
     for (uint32_t i = 0; i < r->graph->n_launches; i++) {
         report_hosts_text(r, i, out);
-        add_stage(r, i, out);
+        add_stage(r, i, x, out);
     }
     report_hosts_text(r, r->graph->n_launches, out);
     report_outputs_text(r, out);
@@ -210,7 +207,7 @@ void report_text(const report_source *r, str *out)
                    (unsigned long long)n, mach_desc_seconds(r->desc, n) * 1e3);
     if (r->n_executors)
         add_executors(r, n, out);
-    report_advice_text(r, out);
+    report_advice_text(r, x, out);
 }
 
 static json_t *u64(uint64_t v)
@@ -241,7 +238,8 @@ static void add_times(const report_source *r, const backend_launch *s,
     json_object_set_new(o, "shave_cycles_by_cause", causes);
 }
 
-static json_t *stage_json(const report_source *r, uint32_t i)
+static json_t *stage_json(const report_source *r, uint32_t i,
+                          const report_insight *x)
 {
     const graph_launch *l = &r->graph->launches[i];
     const backend_launch *s = backend_launch_of(r->run, i);
@@ -264,8 +262,7 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     json_object_set_new(o, "shaves", u64(s->n_shaves));
     if (r->timing != EXEC_NO_TIMING) {
         add_times(r, s, o);
-        report_bounds_json(r, s, o);
-        report_path_json(r, s, o);
+        report_bounds_json(r, i, x, o);
     }
     json_object_set_new(o, "local_bytes", u64(e->local_bytes));
     json_object_set_new(o, "one_buffer", json_boolean(e->one_buffer));
@@ -284,19 +281,14 @@ static json_t *stage_json(const report_source *r, uint32_t i)
     return o;
 }
 
-void report_json(const report_source *r, str *out)
+static void write_json(const report_source *r, const report_insight *x,
+                       str *out)
 {
-    uint64_t n;
-    json_t *stages, *o;
+    uint64_t n = total_cycles(r);
+    json_t *stages = json_array(), *o;
 
-    if (!r->run->ops->inspect) {
-        report_plain_json(r, out);
-        return;
-    }
-    n = total_cycles(r);
-    stages = json_array();
     for (uint32_t i = 0; i < r->graph->n_launches; i++)
-        json_array_append_new(stages, stage_json(r, i));
+        json_array_append_new(stages, stage_json(r, i, x));
     o = json_pack("{s:s,s:s,s:s,s:s,s:I,s:s,s:o}", "layer", r->graph->layer,
                   "type", r->graph->type, "form", r->graph->form, "machine",
                   r->desc->machine, "clk_mhz", (json_int_t)r->desc->clk_mhz,
@@ -320,6 +312,40 @@ void report_json(const report_source *r, str *out)
     report_outputs_json(r, o);
     report_hosts_json(r, o);
     report_operations_json(r, o);
-    report_advice_json(r, o);
+    report_advice_json(r, x, o);
     jsontext_add(out, o, 10);
+}
+
+/* --- both ----------------------------------------------------------------- */
+
+typedef struct {
+    const report_source *r;
+    str *out;
+    void (*write)(const report_source *r, const report_insight *x, str *out);
+} report;
+
+static vpu_status make(void *user, arena *scratch, vpu_error *err)
+{
+    const report *p = user;
+    const report_insight x = report_insight_of(p->r, scratch);
+
+    (void)err;
+    p->write(p->r, &x, p->out);
+    return VPU_OK;
+}
+
+void report_text(const report_source *r, str *out)
+{
+    if (r->run->ops->inspect)
+        oom_scratch(make, &(report){r, out, write_text}, NULL);
+    else
+        report_plain_text(r, out);
+}
+
+void report_json(const report_source *r, str *out)
+{
+    if (r->run->ops->inspect)
+        oom_scratch(make, &(report){r, out, write_json}, NULL);
+    else
+        report_plain_json(r, out);
 }

@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
+#include "runtime/advice/advice.h"
+#include "runtime/advice/path.h"
 #include "runtime/report/report.h"
 
 /* Launch i, which has no kernel: a line, a stage of the JSON report. */
@@ -19,19 +21,33 @@ void report_hosts_json(const report_source *r, json_t *o);
 /* A row for each composed operation, and a list "operations" in o. */
 void report_operations_text(const report_source *r, str *out);
 void report_operations_json(const report_source *r, json_t *o);
-/* What bounds a launch that ran with timing: rows, and fields of its stage. */
-void report_bounds_text(const report_source *r, const backend_launch *l,
-                        str *out);
-void report_bounds_json(const report_source *r, const backend_launch *l,
-                        json_t *o);
-/* Its critical path, where steps were kept: a row, and a field of its stage. */
-void report_path_text(const report_source *r, const backend_launch *l,
-                      str *out);
-void report_path_json(const report_source *r, const backend_launch *l,
-                      json_t *o);
+/* What is found out about the launches' time before anything is written, since
+ * it may find memory short. */
+typedef struct {
+    bool has_path;
+    path_result path;
+    const char *file; /* of its stalls; line 0 = not known */
+    uint32_t line;
+} report_stage_insight;
+
+typedef struct {
+    const report_stage_insight *stages; /* of each launch */
+    advice_findings advice;
+} report_insight;
+
+/* In the arena. Nothing where no steps were kept. */
+report_insight report_insight_of(const report_source *r, arena *a);
+/* What bounds launch i, which ran with timing, and its critical path: rows, and
+ * fields of its stage. */
+void report_bounds_text(const report_source *r, uint32_t i,
+                        const report_insight *x, str *out);
+void report_bounds_json(const report_source *r, uint32_t i,
+                        const report_insight *x, json_t *o);
 /* What would help, and a list "advice" in o, where steps were kept. */
-void report_advice_text(const report_source *r, str *out);
-void report_advice_json(const report_source *r, json_t *o);
+void report_advice_text(const report_source *r, const report_insight *x,
+                        str *out);
+void report_advice_json(const report_source *r, const report_insight *x,
+                        json_t *o);
 void report_plain_text(const report_source *r, str *out);
 void report_plain_json(const report_source *r, str *out);
 /* Cycles of all SHAVEs with that cause. */

@@ -222,6 +222,7 @@ typedef struct {
     const mach_desc *desc;
     const mach_launch *launch;
     whatif_work w;
+    arena *scratch;
 } editing;
 
 static uint64_t scale(uint64_t x, uint64_t by, uint64_t over)
@@ -271,7 +272,8 @@ static bool make_dma_form(const editing *x, uint64_t n_groups, form *out)
     *out = (form){.w = x->w, .n_groups = n_groups, .double_buffered = true};
     whatif_touched(
         x->l, &x->w, n_groups,
-        (uint32_t)(x->desc->dma_line_overhead * x->desc->dma_bus_bytes), t);
+        (uint32_t)(x->desc->dma_line_overhead * x->desc->dma_bus_bytes),
+        x->scratch, t);
     own = local_for(x, n_groups);
     out->local_bytes = own + 2 * (t[WHATIF_IN].bytes + t[WHATIF_OUT].bytes);
     if (out->local_bytes > x->desc->ocl_local_budget) {
@@ -501,9 +503,8 @@ bool whatif_edit_cuts(whatif_edit e)
 }
 
 void whatif_launch_of(const graph_launch *l, const backend_launch *run,
-                      whatif_launch *out)
+                      arena *scratch, whatif_launch *out)
 {
-    arena *a = arena_create(0);
     const isa_function *programs[SIM_N_VARIANTS] = {NULL}, *f;
 
     *out = (whatif_launch){.steps = run->steps,
@@ -511,12 +512,11 @@ void whatif_launch_of(const graph_launch *l, const backend_launch *run,
                            .n_items = (uint64_t)l->global[0] * l->global[1] *
                                       l->global[2],
                            .conversion = l->text != NULL};
-    f = run->kernel && !kernel_programs(run->kernel, a, programs, NULL)
+    f = run->kernel && !kernel_programs(run->kernel, scratch, programs, NULL)
             ? programs[run->exec.variant]
             : NULL;
     for (int k = 0; k < WASTE_N_KINDS && f; k++)
-        out->waste[k] = waste_share(f, (waste_kind)k);
-    arena_destroy(a);
+        out->waste[k] = waste_share(f, (waste_kind)k, scratch);
 }
 
 typedef struct {
@@ -539,17 +539,16 @@ static vpu_status edit_work(const request *q, const editing *x, vpu_error *err)
     return *q->possible ? replay_left(x, &left, q->out, err) : VPU_OK;
 }
 
-static vpu_status edit(void *user, vpu_error *err)
+static vpu_status edit(void *user, arena *scratch, vpu_error *err)
 {
     const request *q = user;
-    editing x = {.l = q->l,
-                 .desc = q->desc,
-                 .launch = mach_record_launch(q->l->steps),
-                 .w = whatif_work_of(q->l->steps)};
-    vpu_status st = edit_work(q, &x, err);
+    const editing x = {.l = q->l,
+                       .desc = q->desc,
+                       .launch = mach_record_launch(q->l->steps),
+                       .w = whatif_work_of(q->l->steps, scratch),
+                       .scratch = scratch};
 
-    whatif_work_free(&x.w);
-    return st;
+    return edit_work(q, &x, err);
 }
 
 vpu_status whatif_edit_launch(const whatif_launch *l, whatif_edit e,
@@ -567,5 +566,5 @@ vpu_status whatif_edit_launch(const whatif_launch *l, whatif_edit e,
     if (!mach_record_complete(l->steps))
         return err_set(err, VPU_ERR_INVALID,
                        "not all steps of the launch are recorded");
-    return oom_guard(edit, &q, err);
+    return oom_scratch(edit, &q, err);
 }

@@ -40,7 +40,7 @@ typedef struct {
 bool whatif_edit_cuts(whatif_edit e);
 /* Of launch l, which has run so, its steps kept. */
 void whatif_launch_of(const graph_launch *l, const backend_launch *run,
-                      whatif_launch *out);
+                      arena *scratch, whatif_launch *out);
 
 typedef struct {
     mach_profile profile;

@@ -37,14 +37,13 @@ enum {
     WHATIF_LINES_BEFORE
 };
 
-/* To be freed. */
-whatif_work whatif_work_of(const mach_record *r);
-void whatif_work_free(whatif_work *w);
+/* In the arena. */
+whatif_work whatif_work_of(const mach_record *r, arena *a);
 /* What a group touches, of n_groups that share the work of l evenly. With a
  * sample. gap: bytes between loads that are better copied, too, than skipped.
  */
 void whatif_touched(const whatif_launch *l, const whatif_work *w,
-                    uint64_t n_groups, uint32_t gap,
+                    uint64_t n_groups, uint32_t gap, arena *scratch,
                     whatif_traffic out[WHATIF_N_WAYS]);
 
 /* What is left of the steps' work. */

@@ -2,9 +2,7 @@
 #include "runtime/whatif/waste.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
-#include "base/oom.h"
 #include "isa/lines.h"
 
 /* A cycle of a loop counts as much as so many outside of it; of loops in loops
@@ -19,10 +17,10 @@ static const isa_instr *instrs_of(const isa_function *f, uint32_t b)
 }
 
 /* Last blocks of the loops, by their first one; a loop lies between a branch
- * and an earlier block that it leads to. To be freed. */
-static uint32_t *find_ends(const isa_function *f)
+ * and an earlier block that it leads to. In the arena. */
+static uint32_t *find_ends(const isa_function *f, arena *a)
 {
-    uint32_t *ends = oom_malloc((f->n_blocks + 1) * sizeof *ends);
+    uint32_t *ends = arena_array(a, uint32_t, f->n_blocks + 1);
 
     for (uint32_t b = 0; b < f->n_blocks; b++)
         ends[b] = f->blocks[b].kind == ISA_KERNEL ? b + 1 : 0;
@@ -41,10 +39,10 @@ static uint32_t *find_ends(const isa_function *f)
 }
 
 /* How much a cycle of each block counts. To be freed. */
-static double *weigh(const isa_function *f)
+static double *weigh(const isa_function *f, arena *a)
 {
-    double *weights = oom_malloc((f->n_blocks + 1) * sizeof *weights);
-    uint32_t *ends = find_ends(f);
+    double *weights = arena_array(a, double, f->n_blocks + 1);
+    uint32_t *ends = find_ends(f, a);
 
     for (uint32_t b = 0; b < f->n_blocks; b++)
         weights[b] = 1;
@@ -52,17 +50,17 @@ static double *weigh(const isa_function *f)
         for (uint32_t b = first; b < ends[first]; b++)
             if (weights[b] < MOST_WEIGHT)
                 weights[b] *= LOOP_WEIGHT;
-    free(ends);
     return weights;
 }
 
 /* Cycles of the block with something of that kind. of[t]: of cycle t. */
-typedef void mark(const isa_function *f, uint32_t b, bool *of);
+typedef void mark(const isa_function *f, uint32_t b, bool *of, arena *a);
 
-static void mark_divisions(const isa_function *f, uint32_t b, bool *of)
+static void mark_divisions(const isa_function *f, uint32_t b, bool *of,
+                           arena *a)
 {
     const isa_block *x = &f->blocks[b];
-    uint32_t *lines = oom_malloc((x->cycles + 1) * sizeof *lines);
+    uint32_t *lines = arena_array(a, uint32_t, x->cycles + 1);
 
     isa_cycle_lines(f, b, lines);
     for (uint32_t k = 0; k < x->n_instrs; k++) {
@@ -73,14 +71,14 @@ static void mark_divisions(const isa_function *f, uint32_t b, bool *of)
         for (uint32_t t = 0; t < x->cycles; t++)
             of[t] |= in->line && lines[t] == in->line;
     }
-    free(lines);
 }
 
-static void mark_branches(const isa_function *f, uint32_t b, bool *of)
+static void mark_branches(const isa_function *f, uint32_t b, bool *of, arena *a)
 {
     const isa_block *x = &f->blocks[b];
     uint32_t from = x->cycles;
 
+    (void)a;
     for (uint32_t k = 0; k < x->n_instrs; k++)
         if (isa_ops[instrs_of(f, b)[k].op].flags & ISA_F_BRANCH)
             from = instrs_of(f, b)[k].cycle;
@@ -101,10 +99,11 @@ static bool is_private(const isa_instr *in)
     return false;
 }
 
-static void mark_spills(const isa_function *f, uint32_t b, bool *of)
+static void mark_spills(const isa_function *f, uint32_t b, bool *of, arena *a)
 {
     const isa_block *x = &f->blocks[b];
 
+    (void)a;
     if (!f->n_spills)
         return;
     for (uint32_t k = 0; k < x->n_instrs; k++)
@@ -118,33 +117,31 @@ static mark *const marks[WASTE_N_KINDS] = {[WASTE_DIVISIONS] = mark_divisions,
                                            [WASTE_BRANCHES] = mark_branches,
                                            [WASTE_SPILLS] = mark_spills};
 
-static uint64_t count(const isa_function *f, uint32_t b, waste_kind k)
+static uint64_t count(const isa_function *f, uint32_t b, waste_kind k, arena *a)
 {
     uint32_t n = f->blocks[b].cycles;
-    bool *of = oom_malloc(n + 1);
+    arena_mark mark_of = arena_save(a);
+    bool *of = arena_array(a, bool, n + 1);
     uint64_t sum = 0;
 
-    for (uint32_t t = 0; t < n; t++)
-        of[t] = false;
-    marks[k](f, b, of);
+    marks[k](f, b, of, a);
     for (uint32_t t = 0; t < n; t++)
         sum += of[t];
-    free(of);
+    arena_restore(a, mark_of);
     return sum;
 }
 
 /* --- what is asked -------------------------------------------------------- */
 
-double waste_share(const isa_function *f, waste_kind k)
+double waste_share(const isa_function *f, waste_kind k, arena *scratch)
 {
-    double *weights = weigh(f);
+    double *weights = weigh(f, scratch);
     double all = 0, part = 0;
 
     for (uint32_t b = 0; b < f->n_blocks; b++) {
         all += weights[b] * (double)f->blocks[b].cycles;
-        part += weights[b] * (double)count(f, b, k);
+        part += weights[b] * (double)count(f, b, k, scratch);
     }
-    free(weights);
     return all > 0 ? part / all : 0;
 }
 
@@ -172,9 +169,9 @@ static uint64_t count_line(const isa_function *f, uint32_t b, waste_kind k,
     return n;
 }
 
-uint32_t waste_line(const isa_function *f, waste_kind k)
+uint32_t waste_line(const isa_function *f, waste_kind k, arena *scratch)
 {
-    double *weights = weigh(f);
+    double *weights = weigh(f, scratch);
     uint32_t line = 0;
     double most = 0;
 
@@ -191,6 +188,5 @@ uint32_t waste_line(const isa_function *f, waste_kind k)
                 line = at->line;
             }
         }
-    free(weights);
     return line;
 }

@@ -5,6 +5,7 @@
 #ifndef VPU_RUNTIME_WHATIF_WASTE_H
 #define VPU_RUNTIME_WHATIF_WASTE_H
 
+#include "base/arena.h"
 #include "isa/program.h"
 
 typedef enum {
@@ -16,9 +17,9 @@ typedef enum {
     WASTE_N_KINDS
 } waste_kind;
 
-/* 0 to 1. */
-double waste_share(const isa_function *f, waste_kind k);
+/* 0 to 1. scratch: for what is needed on the way. */
+double waste_share(const isa_function *f, waste_kind k, arena *scratch);
 /* The source line with most of it; 0 = none has any. */
-uint32_t waste_line(const isa_function *f, waste_kind k);
+uint32_t waste_line(const isa_function *f, waste_kind k, arena *scratch);
 
 #endif

@@ -83,7 +83,7 @@ static vpu_status run_launch(asking *x, const backend *b, uint32_t i, kept *to,
         add_launch(out, &l->exec.profile, l->n_shaves);
     if (!to)
         return VPU_OK;
-    whatif_launch_of(&x->g->launches[i], l, &to->launch);
+    whatif_launch_of(&x->g->launches[i], l, x->a, &to->launch);
     to->launch.steps = to->steps;
     if (l->sample)
         to->launch.sample = arena_memdup(x->a, l->sample, sizeof *l->sample);

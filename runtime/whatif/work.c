@@ -64,7 +64,7 @@ static void add_banks(whatif_work *w, uint64_t group, uint64_t n_groups,
         w->parts[part][b] += s->detail.mem.bank_lines[b];
 }
 
-whatif_work whatif_work_of(const mach_record *r)
+whatif_work whatif_work_of(const mach_record *r, arena *a)
 {
     uint64_t n = mach_record_launch(r)->n_groups;
     whatif_work w = {.n_parts =
@@ -72,8 +72,7 @@ whatif_work whatif_work_of(const mach_record *r)
 
     if (!n)
         return w;
-    w.parts = oom_malloc(w.n_parts * sizeof *w.parts);
-    memset(w.parts, 0, w.n_parts * sizeof *w.parts);
+    w.parts = arena_push(a, w.n_parts, sizeof *w.parts, 8);
     for (uint32_t i = 0; i < mach_record_launch(r)->n_shaves; i++) {
         mach_record_cursor c = mach_record_steps(r, i);
         mach_phase phase = MACH_COMP;
@@ -85,12 +84,6 @@ whatif_work whatif_work_of(const mach_record *r)
         }
     }
     return w;
-}
-
-void whatif_work_free(whatif_work *w)
-{
-    free(w->parts);
-    w->parts = NULL;
 }
 
 /* --- which bytes a group touches ------------------------------------------ */
@@ -131,14 +124,14 @@ static whatif_traffic merge(span *list, size_t n, uint32_t gap)
  * gap bytes apart are copied with what lies between them, which no store may.
  * How many bytes of accesses the sample has, at most those. */
 static uint64_t touch(const exec_sample *x, uint64_t bytes, uint32_t gap,
-                      whatif_traffic out[WHATIF_N_WAYS])
+                      arena *a, whatif_traffic out[WHATIF_N_WAYS])
 {
     span *lists[WHATIF_N_WAYS];
     size_t n[WHATIF_N_WAYS] = {0};
     uint64_t seen = 0;
 
     for (int way = 0; way < WHATIF_N_WAYS; way++)
-        lists[way] = oom_malloc((x->n + 1) * sizeof *lists[way]);
+        lists[way] = arena_array(a, span, x->n + 1);
     for (uint32_t k = 0; k < x->n && seen < bytes; k++) {
         uint32_t at = MACH_ACCESS_ADDR(x->list[k]);
         uint32_t size = MACH_ACCESS_BYTES(x->list[k]);
@@ -149,7 +142,6 @@ static uint64_t touch(const exec_sample *x, uint64_t bytes, uint32_t gap,
     }
     for (int way = 0; way < WHATIF_N_WAYS; way++) {
         out[way] = merge(lists[way], n[way], way == WHATIF_IN ? gap : 0);
-        free(lists[way]);
     }
     return seen;
 }
@@ -165,12 +157,13 @@ static void scale_traffic(whatif_traffic *t, double by)
  * ends within a group, the rest of its loads counts as like those before, and
  * its stores as new each. */
 void whatif_touched(const whatif_launch *l, const whatif_work *w,
-                    uint64_t n_groups, uint32_t gap,
+                    uint64_t n_groups, uint32_t gap, arena *scratch,
                     whatif_traffic out[WHATIF_N_WAYS])
 {
     uint64_t bytes = w->mem[WHATIF_LOAD_BYTES] + w->mem[WHATIF_STORE_BYTES];
     uint64_t apart = n_groups < w->n_groups ? n_groups : w->n_groups;
-    uint64_t window = bytes / apart, seen = touch(l->sample, window, gap, out);
+    uint64_t window = bytes / apart,
+             seen = touch(l->sample, window, gap, scratch, out);
     uint64_t stored = w->mem[WHATIF_STORE_BYTES] / apart;
 
     if (seen && seen < window) {

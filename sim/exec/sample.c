@@ -1,6 +1,8 @@
 /* See sample.h. */
 #include "sim/exec/sample.h"
 
+#include <stdio.h>
+
 #include "sim/machine/cache.h"
 
 void exec_sample_begin(exec_sample *s, const memory *m, uint32_t n_shaves)
@@ -14,7 +16,9 @@ void exec_sample_begin(exec_sample *s, const memory *m, uint32_t n_shaves)
         const memory_buffer *b = memory_buffer_at(m, i);
 
         s->buffers[i] = (exec_sample_buffer){
-            b->name, mach_place_of(memory_places(m), b->address), b->bytes};
+            .place = mach_place_of(memory_places(m), b->address),
+            .bytes = b->bytes};
+        snprintf(s->buffers[i].name, sizeof s->buffers[i].name, "%s", b->name);
     }
 }
 

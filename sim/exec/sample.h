@@ -12,8 +12,10 @@
 enum { EXEC_SAMPLE_ACCESSES = 1 << 14, EXEC_SAMPLE_BUFFERS = 64 };
 
 typedef struct {
-    const char *name; /* lives as long as the device's memory */
-    uint32_t place;   /* the device's address of its first byte */
+    /* Cut where it is longer. A copy: what a launch places itself, as the
+     * program's constants, is gone when somebody asks. */
+    char name[48];
+    uint32_t place; /* the device's address of its first byte */
     uint64_t bytes;
 } exec_sample_buffer;
 

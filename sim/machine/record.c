@@ -26,8 +26,9 @@ typedef struct {
 
 struct mach_record {
     uint64_t max_bytes, n_bytes;
-    bool broken; /* does not fit, or is not to be replayed */
-    bool whole;  /* every SHAVE has told its end */
+    bool broken;          /* does not fit, or is not to be replayed */
+    bool short_of_memory; /* that is why */
+    bool whole;           /* every SHAVE has told its end */
     mach_launch launch;
     block shaves[MACH_MAX_SHAVES];
     /* While it is attached: */
@@ -73,18 +74,22 @@ const mach_launch *mach_record_launch(const mach_record *r)
 
 /* --- writing ------------------------------------------------------------- */
 
-static bool put(mach_record *r, block *b, const void *data, size_t n)
+static void put(mach_record *r, block *b, const void *data, size_t n)
 {
     if (b->cap - b->n < n) {
         size_t cap = b->cap ? 2 * b->cap : 4096;
+        uint8_t *bytes = r->short_of_memory ? NULL : realloc(b->bytes, cap);
 
-        b->bytes = oom_realloc(b->bytes, cap);
+        if (!bytes) {
+            r->short_of_memory = true;
+            return;
+        }
+        b->bytes = bytes;
         b->cap = cap;
     }
     memcpy(b->bytes + b->n, data, n);
     b->n += n;
     r->n_bytes += n;
-    return true;
 }
 
 static uint16_t banks_in_use(const mach_mem_counts *m)
@@ -127,7 +132,7 @@ bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
 {
     if (!r->broken)
         put_step(r, &r->shaves[shave], step);
-    if (r->n_bytes > r->max_bytes) {
+    if (r->n_bytes > r->max_bytes || r->short_of_memory) {
         forget(r);
         r->broken = true;
     }
@@ -138,6 +143,7 @@ static void empty(mach_record *r, const mach_launch *like)
 {
     forget(r);
     r->broken = like->transactions;
+    r->short_of_memory = false;
     r->whole = false;
     r->launch = *like;
     r->launch.refill = NULL;
@@ -284,6 +290,8 @@ vpu_status mach_record_replay(const mach_record *r, const mach_desc *desc,
     replay p;
     mach_launch l = r->launch;
 
+    if (r->short_of_memory)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for recorded steps");
     if (!mach_record_complete(r))
         return err_set(err, VPU_ERR_INVALID,
                        "not all steps of the launch are recorded");

@@ -35,7 +35,7 @@ bool mach_record_complete(const mach_record *r);
 /* An empty one for steps of mach_record_add: as a launch with r's figures. */
 void mach_record_begin(mach_record *r, const mach_launch *like);
 /* Appends a copy of the step to those of a SHAVE, groups whole and in order.
- * False: r is full; it is not complete then. */
+ * False: r is full, or memory is short; it is not complete then. */
 bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step);
 
 /* The figures of the launch; refill and watch are not set. */
@@ -57,6 +57,7 @@ bool mach_record_next(mach_record_cursor *c, mach_step *out);
  *
  * VPU_ERR_INVALID  r is not complete; the machine has fewer SHAVEs than the
  *                  launch used
+ * VPU_ERR_NOMEM    or memory was short when the steps were recorded
  * else             of mach_run */
 vpu_status mach_record_replay(const mach_record *r, const mach_desc *desc,
                               trc_writer *trace, const mach_watch *watch,
