@@ -96,42 +96,42 @@ static vpu_status list_manifest(const char *path, const list_options *o,
     return VPU_OK;
 }
 
-static void list_point(const sweep_store *s, const sweep_point *p,
-                       const list_options *o, arena *a)
-{
-    json_t *figures = sweep_store_result(s, p->name);
-    const char *state = figures                              ? "done   "
-                        : sweep_store_failure(s, p->name, a) ? "failed "
-                                                             : "missing";
+typedef struct {
+    sweep_store store;
+    const list_options *o;
+    arena *scratch;
+} listing;
 
+static vpu_status list_point(void *user, const sweep_point *p, vpu_error *err)
+{
+    const listing *l = user;
+    const list_options *o = l->o;
+    json_t *figures = sweep_store_result(&l->store, p->name);
+    const char *state = figures ? "done   "
+                        : sweep_store_failure(&l->store, p->name, l->scratch)
+                            ? "failed "
+                            : "missing";
+
+    (void)err;
     if ((!figures || !o->missing) && (!o->one || o->point == p->number))
-        print_point(p->number, arena_printf(a, "%s ", state), "../program",
-                    &p->words, a);
+        print_point(p->number, arena_printf(l->scratch, "%s ", state),
+                    "../program", &p->words, l->scratch);
     json_decref(figures);
+    return VPU_OK;
 }
 
 static vpu_status list_folder(const char *dir, const list_options *o, arena *a,
                               vpu_error *err)
 {
-    arena *scratch = arena_create(0);
+    listing l = {.o = o, .scratch = arena_create(0)};
     sweep_cursor c = {0};
-    sweep_store s;
-    bool more = true;
-    vpu_status st = sweep_store_open(dir, a, &s, err);
+    vpu_status st = sweep_store_open(dir, a, &l.store, err);
 
     if (!st)
-        st = sweep_cursor_open(&c, &s, SWEEP_POINTS, a, err);
-    while (!st && more) {
-        arena_mark m = arena_save(scratch);
-        sweep_point p;
-
-        st = sweep_cursor_next(&c, scratch, &p, &more, err);
-        if (!st && more)
-            list_point(&s, &p, o, scratch);
-        arena_restore(scratch, m);
-    }
+        st = sweep_cursor_each(&c, &l.store, SWEEP_POINTS, l.scratch,
+                               list_point, &l, err);
     sweep_cursor_close(&c);
-    arena_destroy(scratch);
+    arena_destroy(l.scratch);
     return st;
 }
 

@@ -51,8 +51,9 @@ typedef struct {
     sweep_cursor cursor;
 } reading;
 
-static vpu_status read_row(reading *r, const sweep_point *p, vpu_error *err)
+static vpu_status read_row(void *user, const sweep_point *p, vpu_error *err)
 {
+    reading *r = user;
     json_t *figures = sweep_store_result(r->store, p->name);
     sweep_row row = {.point = p};
     vpu_status st;
@@ -75,20 +76,9 @@ static vpu_status read_row(reading *r, const sweep_point *p, vpu_error *err)
 static vpu_status read_rows(void *user, vpu_error *err)
 {
     reading *r = user;
-    bool more = true;
-    vpu_status st =
-        sweep_cursor_open(&r->cursor, r->store, SWEEP_POINTS, r->a, err);
 
-    while (!st && more) {
-        arena_mark m = arena_save(r->scratch);
-        sweep_point p;
-
-        st = sweep_cursor_next(&r->cursor, r->scratch, &p, &more, err);
-        if (!st && more)
-            st = read_row(r, &p, err);
-        arena_restore(r->scratch, m);
-    }
-    return st;
+    return sweep_cursor_each(&r->cursor, r->store, SWEEP_POINTS, r->scratch,
+                             read_row, r, err);
 }
 
 static void end_rows(void *user)

@@ -75,19 +75,21 @@ static bool has_result(const search *s, const char *name)
     return figures != NULL;
 }
 
-static void look_at(void *user, const sweep_point *p)
+static vpu_status look_at(void *user, const sweep_point *p, vpu_error *err)
 {
     search *s = user;
     bool is_new = add_name(&s->names, p->name);
 
+    (void)err;
     if (s->parts && p->number % s->parts != s->part)
-        return;
+        return VPU_OK;
     s->tally->points++;
     if (!is_new || has_result(s, p->name))
         s->tally->there++;
     else
         *arena_append(s->a, s->list, s->n, s->cap) =
             (sweep_pending){p->number, s->cursor.at, s->cursor.n};
+    return VPU_OK;
 }
 
 static vpu_status look(void *user, vpu_error *err)

@@ -127,22 +127,20 @@ static int by_candidate(const void *x, const void *y)
     return a->candidate < b->candidate ? -1 : a->candidate > b->candidate;
 }
 
+static vpu_status copy_point(void *user, const sweep_point *p, vpu_error *err)
+{
+    const rounds *r = user;
+
+    (void)p;
+    (void)err;
+    fwrite(r->points.line, 1, r->points.n, r->out.stream);
+    return VPU_OK;
+}
+
 static vpu_status copy_points(rounds *r, vpu_error *err)
 {
-    bool more = true;
-    vpu_status st =
-        sweep_cursor_open(&r->points, r->store, SWEEP_POINTS, r->a, err);
-
-    while (!st && more) {
-        arena_mark mark = arena_save(r->a);
-        sweep_point p;
-
-        st = sweep_cursor_next(&r->points, r->a, &p, &more, err);
-        if (!st && more)
-            fwrite(r->points.line, 1, r->points.n, r->out.stream);
-        arena_restore(r->a, mark);
-    }
-    return st;
+    return sweep_cursor_each(&r->points, r->store, SWEEP_POINTS, r->a,
+                             copy_point, r, err);
 }
 
 /* Those of the next round's candidates that go on, under numbers of their own.
@@ -199,23 +197,22 @@ static vpu_status write_round(rounds *r, vpu_error *err)
     return st;
 }
 
+static vpu_status count_point(void *user, const sweep_point *p, vpu_error *err)
+{
+    (void)p;
+    (void)err;
+    ++*(uint64_t *)user;
+    return VPU_OK;
+}
+
 /* Which round the last planned point belongs to. */
 static vpu_status find_round(rounds *r, vpu_error *err)
 {
     const sweep_manifest *m = &r->store->manifest;
     uint64_t planned = 0;
-    bool more = true;
-    vpu_status st =
-        sweep_cursor_open(&r->points, r->store, SWEEP_POINTS, r->a, err);
+    vpu_status st = sweep_cursor_each(&r->points, r->store, SWEEP_POINTS, r->a,
+                                      count_point, &planned, err);
 
-    while (!st && more) {
-        arena_mark mark = arena_save(r->a);
-        sweep_point p;
-
-        st = sweep_cursor_next(&r->points, r->a, &p, &more, err);
-        planned += !st && more;
-        arena_restore(r->a, mark);
-    }
     sweep_cursor_close(&r->points);
     r->first = r->n = first_round(m);
     while (r->begin + r->n < planned) {

@@ -12,7 +12,7 @@ typedef struct {
     size_t cap, cap_failures;
 } search;
 
-static void look_at(void *user, const sweep_point *p)
+static vpu_status look_at(void *user, const sweep_point *p, vpu_error *err)
 {
     search *s = user;
     json_t *figures = sweep_store_result(s->store, p->name);
@@ -20,12 +20,14 @@ static void look_at(void *user, const sweep_point *p)
     const char *why =
         done ? NULL : sweep_store_failure(s->store, p->name, s->a);
 
+    (void)err;
     json_decref(figures);
     *arena_append(s->a, s->out->done, s->out->n, s->cap) = done;
     s->out->n_done += done;
     if (why)
         *arena_append(s->a, s->out->failures, s->out->n_failures,
                       s->cap_failures) = (sweep_failure){p->number, why};
+    return VPU_OK;
 }
 
 static vpu_status look(void *user, vpu_error *err)

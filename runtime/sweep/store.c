@@ -264,10 +264,10 @@ void sweep_cursor_close(sweep_cursor *c)
     *c = (sweep_cursor){0};
 }
 
-vpu_status sweep_cursor_each(sweep_cursor *c, const sweep_store *s,
-                             const char *name, arena *a,
-                             void (*look)(void *user, const sweep_point *p),
-                             void *user, vpu_error *err)
+vpu_status sweep_cursor_each(
+    sweep_cursor *c, const sweep_store *s, const char *name, arena *a,
+    vpu_status (*look)(void *user, const sweep_point *p, vpu_error *err),
+    void *user, vpu_error *err)
 {
     bool more = true;
     vpu_status st = sweep_cursor_open(c, s, name, a, err);
@@ -278,7 +278,7 @@ vpu_status sweep_cursor_each(sweep_cursor *c, const sweep_store *s,
 
         st = sweep_cursor_next(c, a, &p, &more, err);
         if (!st && more)
-            look(user, &p);
+            st = look(user, &p, err);
         arena_restore(a, mark);
     }
     return st;

@@ -105,11 +105,11 @@ vpu_status sweep_cursor_next(sweep_cursor *c, arena *a, sweep_point *out,
 void sweep_cursor_close(sweep_cursor *c);
 /* Opens c and tells of each point, which lasts until `look` returns; what the
  * arena had before stays. c is to be closed, also after an error. Errors as
- * above. */
-vpu_status sweep_cursor_each(sweep_cursor *c, const sweep_store *s,
-                             const char *name, arena *a,
-                             void (*look)(void *user, const sweep_point *p),
-                             void *user, vpu_error *err);
+ * above, and what `look` returns, which ends it. */
+vpu_status sweep_cursor_each(
+    sweep_cursor *c, const sweep_store *s, const char *name, arena *a,
+    vpu_status (*look)(void *user, const sweep_point *p, vpu_error *err),
+    void *user, vpu_error *err);
 /* One line of points.jsonl; path and number are for messages. */
 vpu_status sweep_point_parse(const char *line, size_t n,
                              const sweep_manifest *m, const char *path,
