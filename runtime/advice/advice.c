@@ -25,15 +25,6 @@ typedef struct {
     size_t n, cap;
 } advising;
 
-static uint64_t sum_of(const mach_profile *p, uint32_t n_shaves, mach_cause c)
-{
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < n_shaves; i++)
-        n += p->by_cause[i][c];
-    return n;
-}
-
 /* The cause that there is most less of afterwards. */
 static mach_cause saved(const mach_profile *before, const mach_profile *after,
                         uint32_t n_shaves)
@@ -42,8 +33,8 @@ static mach_cause saved(const mach_profile *before, const mach_profile *after,
     mach_cause best = MACH_CAUSE_ISSUE;
 
     for (int c = 0; c < MACH_N_CAUSES; c++) {
-        uint64_t was = sum_of(before, n_shaves, (mach_cause)c);
-        uint64_t is = sum_of(after, n_shaves, (mach_cause)c);
+        uint64_t was = mach_profile_sum(before, n_shaves, (mach_cause)c);
+        uint64_t is = mach_profile_sum(after, n_shaves, (mach_cause)c);
 
         if (was > is && was - is > most) {
             most = was - is;

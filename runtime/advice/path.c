@@ -77,21 +77,6 @@ static void on_transfer(void *user, const mach_moved *m)
     s->transfers[s->n_moved++] = (moved){m->asked, m->begin, m->end};
 }
 
-static void no_phase_begin(void *user, uint32_t i, uint64_t group,
-                           mach_phase phase)
-{
-    (void)user;
-    (void)i;
-    (void)group;
-    (void)phase;
-}
-
-static void no_phase_end(void *user, uint32_t i)
-{
-    (void)user;
-    (void)i;
-}
-
 /* --- backwards ------------------------------------------------------------ */
 
 /* Where the SHAVE is done: its last stretch that is not idle. */
@@ -188,11 +173,8 @@ typedef struct {
 static vpu_status find(void *user, vpu_error *err)
 {
     finding *f = user;
-    const mach_watch watch = {.phase_begin = no_phase_begin,
-                              .phase_end = no_phase_end,
-                              .cause = on_cause,
-                              .transfer = on_transfer,
-                              .user = &f->w};
+    const mach_watch watch = {
+        .cause = on_cause, .transfer = on_transfer, .user = &f->w};
     mach_profile p;
     vpu_status st = mach_record_replay(f->r, f->desc, NULL, &watch, &p, err);
 

@@ -41,12 +41,11 @@ static void add_point(roofline *r, const graph_launch *l,
                       const backend_launch *run)
 {
     const mach_profile *p = &run->exec.profile;
-    double issued = 0;
+    double issued =
+        (double)mach_profile_sum(p, run->n_shaves, MACH_CAUSE_ISSUE);
 
     if (!run->kernel || !p->cycles)
         return;
-    for (uint32_t i = 0; i < run->n_shaves; i++)
-        issued += (double)p->by_cause[i][MACH_CAUSE_ISSUE];
     if (issued <= 0)
         return;
     if (run->n_shaves > r->n_shaves)

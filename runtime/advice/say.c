@@ -7,11 +7,12 @@
 static double share(const advice_case *c, mach_cause cause)
 {
     const mach_profile *p = &c->run->exec.profile;
-    double all = (double)p->cycles * c->run->n_shaves, n = 0;
+    double all = (double)p->cycles * c->run->n_shaves;
 
-    for (uint32_t i = 0; i < c->run->n_shaves; i++)
-        n += (double)p->by_cause[i][cause];
-    return all > 0 ? 100 * n / all : 0;
+    return all > 0
+               ? 100 * (double)mach_profile_sum(p, c->run->n_shaves, cause) /
+                     all
+               : 0;
 }
 
 static void put_bytes(str *out, uint64_t n)
@@ -174,12 +175,12 @@ static void find_waste(advice_case *c, waste_kind k)
 /* What issue cycles an edit leaves out, of all that there are. */
 static double issue_saved(const advice_case *c)
 {
-    double before = 0, after = 0;
+    uint32_t n = c->run->n_shaves;
+    double before =
+        (double)mach_profile_sum(&c->run->exec.profile, n, MACH_CAUSE_ISSUE);
+    double after =
+        (double)mach_profile_sum(&c->edited->profile, n, MACH_CAUSE_ISSUE);
 
-    for (uint32_t i = 0; i < c->run->n_shaves; i++) {
-        before += (double)c->run->exec.profile.by_cause[i][MACH_CAUSE_ISSUE];
-        after += (double)c->edited->profile.by_cause[i][MACH_CAUSE_ISSUE];
-    }
     return before > 0 ? 100 * (1 - after / before) : 0;
 }
 

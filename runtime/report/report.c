@@ -22,11 +22,7 @@ static uint64_t total_cycles(const report_source *r)
 
 uint64_t report_cause_sum(const backend_launch *s, mach_cause c)
 {
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < s->n_shaves; i++)
-        n += s->exec.profile.by_cause[i][c];
-    return n;
+    return mach_profile_sum(&s->exec.profile, s->n_shaves, c);
 }
 
 static void add_bytes(str *out, const char *what, uint64_t n)

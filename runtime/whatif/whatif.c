@@ -54,9 +54,8 @@ static void add_launch(whatif_outcome *to, const mach_profile *p,
                        uint32_t n_shaves)
 {
     to->shave_cycles += p->cycles * n_shaves;
-    for (uint32_t s = 0; s < n_shaves; s++)
-        for (int c = 0; c < MACH_N_CAUSES; c++)
-            to->causes[c] += p->by_cause[s][c];
+    for (int c = 0; c < MACH_N_CAUSES; c++)
+        to->causes[c] += mach_profile_sum(p, n_shaves, (mach_cause)c);
 }
 
 /* Launch i; what is kept of it, unless that is NULL. */

@@ -296,7 +296,7 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
                     .args = args,
                     .n_args = 4};
 
-    if (e && e->watch)
+    if (e && e->watch && e->watch->phase_begin)
         e->watch->phase_begin(e->watch->user, shave, group, phase);
     if (!e || !e->w)
         return;
@@ -325,7 +325,7 @@ void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t)
     trc_arg args[TRC_MAX_ARGS];
     size_t n;
 
-    if (e && e->watch)
+    if (e && e->watch && e->watch->phase_end)
         e->watch->phase_end(e->watch->user, shave);
     if (!e || !e->w)
         return;

@@ -27,6 +27,16 @@ const char *mach_cause_name(mach_cause c)
     return (unsigned)c < MACH_N_CAUSES ? cause_names[c] : "unknown";
 }
 
+uint64_t mach_profile_sum(const mach_profile *p, uint32_t n_shaves,
+                          mach_cause c)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < n_shaves; i++)
+        n += p->by_cause[i][c];
+    return n;
+}
+
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
 {
     mach_step *step;

@@ -56,8 +56,8 @@ typedef struct {
  * the order of each SHAVE's time; all causes of a SHAVE add up to the launch's
  * cycles. Costs nothing when nobody watches. */
 struct mach_watch {
-    /* A phase of a group begins, ends. In between are the causes of its steps,
-     * in their order: ISSUE first of what a RUN step caused. */
+    /* A phase of a group begins, ends; may be NULL. In between are the causes
+     * of its steps, in their order: ISSUE first of what a RUN step caused. */
     void (*phase_begin)(void *user, uint32_t shave, uint64_t group,
                         mach_phase phase);
     void (*phase_end)(void *user, uint32_t shave);
@@ -87,5 +87,9 @@ typedef struct {
     uint64_t baseline_cycles; /* the trivial estimate: the busiest SHAVE's
                                  issue cycles + all bytes / bandwidth */
 } mach_profile;
+
+/* Cycles of a launch's n SHAVEs with that cause. */
+uint64_t mach_profile_sum(const mach_profile *p, uint32_t n_shaves,
+                          mach_cause c);
 
 #endif
