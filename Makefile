@@ -332,6 +332,7 @@ nightly: # hours: what is too long for each change
 	@$(MAKE) --no-print-directory check-engines
 	@$(MAKE) --no-print-directory check-checked
 	@$(MAKE) --no-print-directory check-slurm-long
+	VPU_TIMED=1 $(OUT)/tests/sim/compiler/limits_test
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(MAKE) --no-print-directory fuzz
 run-demo: all $(DEMO)
 	@scripts/demo build/vpu

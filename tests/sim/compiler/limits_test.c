@@ -1,6 +1,8 @@
 /* Kernels that do not end, or not before the sun does: a limit of time and one
- * of cycles stop each of them, on both engines and under the checkers. A limit
- * is met within a second on an idle machine; five are allowed here. */
+ * of cycles stop each of them, on both engines and under the checkers. A launch
+ * that does not meet its limit runs until Check ends the test. VPU_SHOW=1 shows
+ * the seconds of each; VPU_TIMED=1 (make nightly, on a quiet machine) allows
+ * ALLOWED of them. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,12 +73,8 @@ enum { N_BODIES = sizeof bodies / sizeof *bodies };
 typedef enum { TIME, CYCLES, N_LIMITS } limit;
 typedef enum { COMPILED, INTERPRETED, CHECKED, N_WAYS } way;
 
-/* Seconds; a sanitizer's code takes three times as long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { ALLOWED = 15 };
-#else
+/* Seconds. */
 enum { ALLOWED = 5 };
-#endif
 
 static double seconds(void)
 {
@@ -163,8 +161,8 @@ static void meet(rig *r, const char *body, const uint32_t groups[3],
     ck_assert_msg(
         !st || strstr(r->err.msg, what == TIME ? "--timeout" : "--max-cycles"),
         "%s", r->err.msg);
-    ck_assert_msg(took < ALLOWED, "%g s: way %d, limit %d\n%s", took, how, what,
-                  body);
+    ck_assert_msg(took < ALLOWED || !getenv("VPU_TIMED"),
+                  "%g s: way %d, limit %d\n%s", took, how, what, body);
     if (getenv("VPU_SHOW"))
         printf("%5.2f s way %d limit %d: %s\n", took, how, what, body);
 }
