@@ -11,6 +11,8 @@
 #   make check-usb  the USB tests, on a Linux USB stack in QEMU
 #   make check-openvino  OpenVINO's own host library against a virtual stick
 #   make check-opencl    OpenCL programs of others on the driver
+#   make check-calibrate  does vpu calibrate find machines that virtual sticks are?
+#                   -long: thirty of them
 #   make check-slurm     sweeps as jobs of a real Slurm, on loopback; -long: and its
 #                   node fails
 #   make check-perfetto  traces through Perfetto's own message definitions
@@ -169,6 +171,15 @@ endif
 
 $(OUT)/vpu: $(OUT)/runtime/cli/main.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# The program with a mechanism that the model does not have (sim/machine/cache.c),
+# for virtual sticks of make check-calibrate.
+FOREIGN := $(patsubst %.c,%.o,$(filter sim/machine/%,$(SRC)))
+$(OUT)/foreign-%/vpu: $(OUT)/libvpu.a $(OUT)/runtime/cli/main.o $(filter sim/machine/%,$(SRC) $(HDR))
+	@mkdir -p $(@D)/sim/machine
+	$(call say,CC)for o in $(FOREIGN); do \
+	    $(CC) $(ALL_CFLAGS) -DMACH_FOREIGN=$* -c -o $(@D)/$$o $${o%.o}.c || exit 1; done
+	$(call say,LD)$(CC) -o $@ $(OUT)/runtime/cli/main.o $(addprefix $(@D)/,$(FOREIGN)) \
+	    $(OUT)/libvpu.a $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(OUT)/libvpu.a: $(OBJ)
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 # Everything but the program, behind include/vpusim/vpu.h.
@@ -300,6 +311,15 @@ check-slurm: deps
 	@$(MAKE) --no-print-directory run-check-slurm
 run-check-slurm: all
 	@scripts/check-slurm build/vpu
+# Virtual sticks that are other machines: does vpu calibrate find them? Three with a
+# mechanism that the model does not have: does it say so?
+FOREIGN_STICKS := $(patsubst %,$(OUT)/foreign-%/vpu,1 2 3)
+check-calibrate check-calibrate-long: deps
+	@$(MAKE) --no-print-directory run-$@
+run-check-calibrate: all $(FOREIGN_STICKS)
+	@scripts/check-calibrate build/vpu --machines 4 --foreign $(FOREIGN_STICKS)
+run-check-calibrate-long: all $(FOREIGN_STICKS) # some half an hour
+	@scripts/check-calibrate build/vpu --machines 30 --foreign $(FOREIGN_STICKS) --doc docs/calibration.md
 check-slurm-long: deps # some minutes: Slurm waits for a node that does not answer
 	@$(MAKE) --no-print-directory run-check-slurm-long
 run-check-slurm-long: all
@@ -457,7 +477,7 @@ window-references: all $(OUT)/tests/visualizer/window_test # look at them then
 	@VPU_WRITE_REFERENCES=1 VPU=$(OUT)/vpu $(OUT)/tests/visualizer/window_test
 docs-pictures: all # what the viewer makes of the GRN sample
 	@scripts/docs-pictures build/vpu
-.PHONY: check-slurm run-check-slurm check-slurm-long run-check-slurm-long check-opencl run-check-opencl check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
+.PHONY: check-calibrate run-check-calibrate check-calibrate-long run-check-calibrate-long check-slurm run-check-slurm check-slurm-long run-check-slurm-long check-opencl run-check-opencl check-usb run-check-usb check-openvino run-check-openvino check-perfetto run-check-perfetto fidelity run-fidelity fidelity-pin run-fidelity-pin sensitivity run-sensitivity conflicts run-conflicts check-engines check-checked run-check-checked docs-pictures window-references check-random run-check-random
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE

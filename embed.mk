@@ -8,3 +8,4 @@ $(OUT)/runtime/backend/opencl_text.o: runtime/backend/opencl_prelude.cl
 $(OUT)/runtime/api/builtin.o: runtime/api/operations.cl
 $(OUT)/runtime/api/border.o: runtime/api/border.cl
 $(OUT)/runtime/api/program.o: include/vpusim/images.h
+$(OUT)/runtime/calibrate/design.o: $(wildcard runtime/calibrate/kernels/*.cl)

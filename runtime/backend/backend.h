@@ -128,7 +128,9 @@ typedef struct {
     /* Without BACKEND_MACHINE n_threads and timeout_s alone are looked at.
      * n_shaves: 0 = all of the machine's. timeout_s: of a launch. */
     exec_options how;
-    const mach_desc *desc; /* borrowed; NULL = the default machine */
+    /* Borrowed; NULL = the default machine. What it says may change between
+     * runs: only memory is taken at the opening. */
+    const mach_desc *desc;
     /* Layer parameters as the binding resolved them, "name=value"; for
      * BACKEND_PARAMS. */
     const char *const *params;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/stop.h"
@@ -24,7 +25,9 @@
 enum { MAX_FAULTS = 16, ACCEPT_MS = 200, MAX_SERIAL = 64 };
 
 typedef struct {
-    const char *listen, *layout, *log;
+    const char *listen, *layout, *log, *machine;
+    options_list sets;
+    mach_desc desc;
     stick_config c;
     isolate_config apart; /* how sessions get a process of their own */
     stick_fault faults[MAX_FAULTS];
@@ -109,6 +112,12 @@ static bool take_link(void *fields, const char *value, arena *a)
     return stick_link_parse(value, &((stick_options *)fields)->c.link);
 }
 
+static bool take_noise(void *fields, const char *value, arena *a)
+{
+    (void)a;
+    return stick_noise_parse(value, &((stick_options *)fields)->c.noise);
+}
+
 static bool take_log(void *fields, const char *value, arena *a)
 {
     stick_options *o = fields;
@@ -138,6 +147,13 @@ static const cli_option rows[] = {
      .help = "of the booted stick's USB descriptor"},
     {"kernels", "DIR", OPTION_NAME, AT(c.kernels),
      .help = ".cl files, for kernels compiled by the vendor's clc"},
+    {"machine", "FILE", OPTION_NAME, AT(machine),
+     .help = "the machine that it is (vpu machine); default: the built-in one"},
+    {"set", "KEY=VALUE", OPTION_LIST, AT(sets),
+     .help = "with another number of it; may be given several times"},
+    {"time-noise", "PERCENT[:SEED]", OPTION_OTHER, .take = take_noise,
+     .help = "stage times scatter as measured ones do: normally distributed, "
+             "of this deviation (0 to 20)"},
     {"link", "NAME", OPTION_OTHER, .take = take_link,
      .help = "how fast bytes go (below)"},
     {"fault", "NAME[:N]", OPTION_OTHER, .take = take_fault,
@@ -360,6 +376,10 @@ static int stick_main(int argc, char **argv)
     o.c.faults = o.faults;
     if (o.log && strcmp(o.log, "-") && file_log_open(o.log, &file, &err))
         rc = cli_fail(&err);
+    if (!rc &&
+        backend_machine(o.machine, o.sets.items, o.sets.n, 0, a, &o.desc, &err))
+        rc = cli_fail(&err);
+    o.c.desc = &o.desc;
     if (!rc && o.log &&
         xlink_log_create(&(xlink_log_config){.layout = o.c.layout,
                                              .device = true,

@@ -15,6 +15,7 @@ struct stick_program {
     mach_desc desc;
     backend_config run;
     backend sim;
+    uint64_t n_times; /* told so far */
 };
 
 void stick_stages(str *out)
@@ -30,7 +31,12 @@ void stick_stages(str *out)
 static vpu_status open_sim(stick_program *p, vpu_error *err)
 {
     const stick_program_config *c = &p->cfg;
-    vpu_status st = mach_desc_load(NULL, p->arena, &p->desc, err);
+    vpu_status st = VPU_OK;
+
+    if (c->desc)
+        p->desc = *c->desc;
+    else
+        st = mach_desc_load(NULL, p->arena, &p->desc, err);
 
     p->run = (backend_config){.device = "",
                               .desc = &p->desc,
@@ -97,7 +103,7 @@ stick_program_info stick_program_about(const stick_program *p)
 }
 
 /* Of an inference: the time of each stage, of all items of a batch. */
-static void add_times(const stick_program *p, uint32_t at_once, float *ms)
+static void add_times(stick_program *p, uint32_t at_once, float *ms)
 {
     uint32_t n = p->graph.n_launches;
     mach_executors_result unused;
@@ -115,6 +121,8 @@ static void add_times(const stick_program *p, uint32_t at_once, float *ms)
         ms[p->graph.launches[i].line] +=
             (float)(cycles[i] / (double)p->desc.clk_mhz * 1e-3);
     }
+    for (uint32_t i = 0; i < p->blob.n_stages; i++)
+        ms[i] *= (float)stick_noise_factor(&p->cfg.noise, p->n_times++);
     arena_destroy(a);
 }
 

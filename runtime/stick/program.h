@@ -5,14 +5,17 @@
 #define VPU_RUNTIME_STICK_PROGRAM_H
 
 #include "runtime/backend/backend.h"
+#include "runtime/stick/noise.h"
 
 typedef struct stick_program stick_program;
 
 typedef struct {
-    const char *kernels; /* folder of .cl files, for kernels that another
-                            compiler made; NULL = none */
-    uint32_t n_threads;  /* of the host; 0 = all */
-    double timeout_s;    /* per stage, host time; 0 = no limit */
+    const char *kernels;   /* folder of .cl files, for kernels that another
+                              compiler made; NULL = none */
+    uint32_t n_threads;    /* of the host; 0 = all */
+    double timeout_s;      /* per stage, host time; 0 = no limit */
+    const mach_desc *desc; /* the machine it is; NULL = the default one */
+    stick_noise noise;     /* of the times it tells */
     bool no_cache;
     const log_sink *log;
     /* What kernels print; NULL = dropped. */

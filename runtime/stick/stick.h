@@ -8,6 +8,8 @@
 #include "runtime/link/xlink.h"
 #include "runtime/stick/fault.h"
 #include "runtime/stick/link.h"
+#include "runtime/stick/noise.h"
+#include "sim/machine/desc.h"
 
 typedef enum {
     STICK_RESET,  /* the host sent RESET: a stick reboots */
@@ -20,8 +22,10 @@ typedef struct {
     const char *kernels; /* folder of .cl files, by kernel name; or NULL */
     const stick_fault *faults; /* what it does wrong */
     uint32_t n_faults;
-    stick_link link;    /* how fast bytes go */
-    uint32_t n_threads; /* of the host, for running kernels; 0 = all */
+    stick_link link;       /* how fast bytes go */
+    uint32_t n_threads;    /* of the host, for running kernels; 0 = all */
+    const mach_desc *desc; /* the machine it is; NULL = the default one */
+    stick_noise noise;     /* of the times it tells */
     bool no_cache;
     double timeout_s;  /* per stage, host time; 0 = no limit */
     double watchdog_s; /* without a ping of a host that pings: then it reboots;

@@ -46,6 +46,12 @@ mach_banks mach_banks_of(const mach_desc *desc, uint32_t unit_shift);
         break;                                                   \
     }
 
+/* Another hash (cache.c, MACH_FOREIGN). */
+#if defined MACH_FOREIGN && MACH_FOREIGN == 2
+#undef MACH_BANK_FOLD
+#define MACH_BANK_FOLD(row, group, FOLD) row = FOLD(FOLD(row, 3), 1);
+#endif
+
 static inline uint32_t mach_bank_fold(uint32_t row, uint32_t shift)
 {
     return row ^ row >> shift;

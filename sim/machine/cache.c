@@ -149,6 +149,15 @@ void mach_cache_destroy(mach_cache *c)
     free(c);
 }
 
+/* Mechanisms of other machines, which this model does not have: what the test
+ * of calibration (scripts/check-calibrate) must tell from any machine that can
+ * be described. Built with -DMACH_FOREIGN=N alone, for virtual sticks of that
+ * test: 1, lines leave a set in the order they came; 2, banks are hashed
+ * otherwise (banks.h); 3, a load from L2 brings the next line along. */
+#ifndef MACH_FOREIGN
+#define MACH_FOREIGN 0
+#endif
+
 /* Make line the most recent of its set. True when it was there; otherwise it
  * takes the place of the least recent, which *victim receives. */
 static inline bool touch(cache_level *v, uint32_t line, uint32_t **entry,
@@ -160,6 +169,11 @@ static inline bool touch(cache_level *v, uint32_t line, uint32_t **entry,
     *entry = set;
     if (carried >> 1 == line)
         return true;
+    for (uint32_t i = 1; i < v->n_ways && MACH_FOREIGN == 1; i++)
+        if (set[i] >> 1 == line) {
+            *entry = &set[i];
+            return true;
+        }
     for (uint32_t i = 1; i < v->n_ways; i++) {
         uint32_t here = set[i];
 
@@ -233,6 +247,19 @@ static inline bool l2_access(mach_cache *c, uint32_t line, uint32_t dirty)
     return hit;
 }
 
+/* MACH_FOREIGN 3. */
+static inline void bring_next(mach_cache *c, uint32_t line)
+{
+    uint32_t *entry, victim = 0;
+
+    if (touch(&c->l2, line + 1, &entry, &victim) || !(victim & 1))
+        victim = 0;
+    if (victim)
+        write_back(c, victim >> 1);
+    c->l2_last = line + 1;
+    c->l2_last_entry = entry;
+}
+
 static inline void load_line(mach_cache *c, uint32_t line)
 {
     uint32_t *entry, victim;
@@ -246,6 +273,8 @@ static inline void load_line(mach_cache *c, uint32_t line)
         c->counts.load_l2_hits++;
     else
         c->counts.load_fills++;
+    if (MACH_FOREIGN == 3)
+        bring_next(c, line >> (c->l2.line_shift - c->l1.line_shift));
 }
 
 static void plain_load(mach_cache *c, uint32_t address, uint32_t bytes)

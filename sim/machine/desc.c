@@ -144,8 +144,7 @@ static bool power_of_two(uint64_t n)
     return n && !(n & (n - 1));
 }
 
-/* What single bounds cannot say. NULL, or the complaint. */
-static const char *contradiction(const mach_desc *d)
+const char *mach_desc_contradiction(const mach_desc *d)
 {
     if (!power_of_two(d->l1d_line) || !power_of_two(d->l2_line))
         return "l1d_line and l2_line must be powers of two";
@@ -238,8 +237,8 @@ static vpu_status read_status(reader *r, xmlNode *node, const char *name,
 
 static vpu_status read_param(reader *r, xmlNode *node)
 {
-    static const char *const known[] = {"name",   "value",  "unit",
-                                        "status", "source", NULL};
+    static const char *const known[] = {"name",   "value",    "unit", "status",
+                                        "source", "interval", NULL};
     const char *name, *value, *unit, *status, *source, *wrong;
     uint32_t line = line_of(node);
     vpu_status st = only_attributes(r, node, known);
@@ -273,6 +272,7 @@ static vpu_status read_param(reader *r, xmlNode *node)
         return err_at(r->err, VPU_ERR_PARSE, r->path, line, 0, "%s: %s", name,
                       wrong);
     r->notes[i].source = source;
+    r->notes[i].interval = attribute(r, node, "interval");
     r->seen_at[i] = line ? line : 1;
     return read_status(r, node, name, status, &r->notes[i].status);
 }
@@ -302,7 +302,7 @@ static vpu_status read_machine(reader *r, xmlNode *root)
         if (!r->seen_at[i] && !rows[i].mode)
             st = err_at(r->err, VPU_ERR_PARSE, r->path, line_of(root), 0,
                         "parameter %s is missing", rows[i].name);
-    if (!st && (wrong = contradiction(r->d)))
+    if (!st && (wrong = mach_desc_contradiction(r->d)))
         st = err_at(r->err, VPU_ERR_PARSE, r->path, line_of(root), 0, "%s",
                     wrong);
     return st;
@@ -426,11 +426,12 @@ vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
                        "them",
                        key, nearest_row(key, a));
     if ((wrong = store_value(&changed, r, eq + 1, a)) ||
-        (wrong = contradiction(&changed)))
+        (wrong = mach_desc_contradiction(&changed)))
         return err_set(err, VPU_ERR_INVALID, "%s: %s", key, wrong);
     /* Copied, so that a description made from this one keeps its own notes. */
     notes = arena_memdup(a, d->notes, N_ROWS * sizeof *notes);
-    notes[r - rows] = (mach_param_note){"set by the user", MACH_OVERRIDDEN};
+    notes[r - rows] =
+        (mach_param_note){"set by the user", MACH_OVERRIDDEN, NULL};
     changed.notes = notes;
     *d = changed;
     return VPU_OK;
@@ -479,11 +480,64 @@ void mach_desc_print(const mach_desc *d, str *out)
         if (rows[i].mode)
             continue;
         value_text(d, i, value, sizeof value);
-        str_printf(out, "%-18s %12s %-8s %-10s %s [%s]\n", rows[i].name, value,
+        str_printf(out, "%-18s %12s %-8s %-10s %s [%s]", rows[i].name, value,
                    rows[i].unit, statuses[d->notes[i].status], rows[i].about,
                    d->notes[i].source);
+        if (d->notes[i].interval)
+            str_printf(out, " [95 %%: %s]", d->notes[i].interval);
+        str_puts(out, "\n");
     }
     print_modes(d, out);
+}
+
+bool mach_desc_note(mach_desc *d, const char *parameter,
+                    const mach_param_note *note, arena *a)
+{
+    const row *r = find_row(parameter);
+    mach_param_note *notes;
+
+    if (!r)
+        return false;
+    notes = arena_memdup(a, d->notes, N_ROWS * sizeof *notes);
+    notes[r - rows] = *note;
+    d->notes = notes;
+    return true;
+}
+
+static void write_attribute(str *out, const char *name, const char *text)
+{
+    str_printf(out, " %s=\"", name);
+    str_puts_markup(out, text);
+    str_puts(out, "\"");
+}
+
+void mach_desc_write(const mach_desc *d, str *out)
+{
+    str_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<machine");
+    write_attribute(out, "name", d->machine);
+    str_puts(out, ">\n");
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const mach_param_note *n = &d->notes[i];
+        char value[32];
+
+        if (rows[i].mode)
+            continue;
+        value_text(d, i, value, sizeof value);
+        str_puts(out, "  <param");
+        write_attribute(out, "name", rows[i].name);
+        write_attribute(out, "value", value);
+        write_attribute(out, "unit", rows[i].unit);
+        /* What --set says is nobody's measurement. */
+        write_attribute(
+            out, "status",
+            statuses[n->status == MACH_OVERRIDDEN ? MACH_ASSUMED : n->status]);
+        if (n->interval)
+            write_attribute(out, "interval", n->interval);
+        str_puts(out, "\n        ");
+        write_attribute(out, "source", n->source);
+        str_puts(out, "/>\n");
+    }
+    str_puts(out, "</machine>\n");
 }
 
 double mach_desc_seconds(const mach_desc *d, uint64_t cycles)

@@ -38,6 +38,8 @@ const char *mach_status_name(mach_status s);
 typedef struct mach_param_note {
     const char *source;
     mach_status status;
+    const char *interval; /* "198..203", what is as likely as the value; NULL:
+                             not told */
 } mach_param_note;
 
 /* path NULL = the built-in description. Everything in the arena.
@@ -59,12 +61,20 @@ vpu_status mach_desc_parse(const char *name, const char *data, size_t n_bytes,
  * not a number, out of range. */
 vpu_status mach_desc_set(mach_desc *d, arena *a, const char *assignment,
                          vpu_error *err);
+/* What bounds of single numbers cannot say: NULL, or the complaint. */
+const char *mach_desc_contradiction(const mach_desc *d);
 /* The table `vpu machine` prints: name, value, unit, status, source, about.
  * Below it the modes of the simulator, and the fast ways of the cache model. */
 void mach_desc_print(const mach_desc *d, str *out);
 /* "key=value" for each parameter that `from` gives another value; in a. */
 const char *const *mach_desc_changes(const mach_desc *d, const mach_desc *from,
                                      arena *a, uint32_t *n);
+/* The XML, which mach_desc_load reads again. */
+void mach_desc_write(const mach_desc *d, str *out);
+/* Another source, status and interval for a parameter; texts are borrowed. d's
+ * notes are its own then, in a. False: there is none of that name. */
+bool mach_desc_note(mach_desc *d, const char *parameter,
+                    const mach_param_note *note, arena *a);
 double mach_desc_seconds(const mach_desc *d, uint64_t cycles);
 
 #endif

@@ -132,6 +132,35 @@ START_TEST(set)
 }
 END_TEST
 
+/* What is written is read again: values, statuses, intervals, any text. */
+START_TEST(written)
+{
+    const mach_param_note note = {"\"<&>\" measured", MACH_CALIBRATED, "3..5"};
+    mach_desc d, again;
+    str out = {0}, twice = {0};
+
+    ck_assert(!mach_desc_load(NULL, mem, &d, &err));
+    ck_assert(!mach_desc_set(&d, mem, "ddr_eff_bw=6.25", &err));
+    ck_assert(!mach_desc_note(&d, "l2_hit_stal", &note, mem));
+    ck_assert(mach_desc_note(&d, "l2_hit_stall", &note, mem));
+    mach_desc_write(&d, &out);
+    ck_assert_msg(
+        !mach_desc_parse("again", str_text(&out), out.n, mem, &again, &err),
+        "%s", err.msg);
+    ck_assert(again.ddr_eff_bw == 6.25 && again.ddr_base == d.ddr_base);
+    mach_desc_write(&again, &twice);
+    ck_assert_str_eq(str_text(&out), str_text(&twice));
+    ck_assert_ptr_nonnull(strstr(str_text(&out), "interval=\"3..5\""));
+    ck_assert_ptr_nonnull(strstr(str_text(&out), "&quot;&lt;&amp;"));
+    str_free(&twice);
+    mach_desc_print(&again, &twice);
+    ck_assert_ptr_nonnull(strstr(str_text(&twice), "[95 %: 3..5]"));
+    ck_assert_ptr_nonnull(strstr(str_text(&twice), "\"<&>\" measured"));
+    str_free(&out);
+    str_free(&twice);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("machine description");
@@ -144,6 +173,7 @@ int main(void)
     tcase_add_loop_test(t, refused, 0, sizeof wrong / sizeof wrong[0]);
     tcase_add_test(t, missing_parameter);
     tcase_add_test(t, set);
+    tcase_add_test(t, written);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

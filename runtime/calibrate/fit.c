@@ -1,0 +1,677 @@
+/* Block by block: for each combination of a block's choices the numbers are
+ * fitted to its cases (Levenberg and Marquardt); then all numbers to all cases,
+ * and each choice against the others. Residuals are ln(model / measured) by
+ * what is believed of them. */
+#include "runtime/calibrate/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/calibrate/dense.h"
+#include "runtime/calibrate/model.h"
+
+/* What the model's times are believed at best, beside the measurement's error:
+ * whole cycles, a float's milliseconds. */
+#define BELIEVED 0.002
+/* So much of chi-squared more, and a choice is worse: three deviations. */
+#define CLEARLY 9.0
+/* A number that no time tells stays near the description that the fit begins
+ * with: as if it had been measured once, to its own size. */
+#define PRIOR 1.0
+#define STEP 0.08      /* of a number, for its derivative */
+#define TWO_SIDED 1.96 /* deviations of 95 % */
+
+enum { MAX_PARAMS = DENSE_MAX, MAX_PASSES = 4, COARSE = 4, FINE = 12 };
+#define FAR 10.0
+#define MARGIN 20.0
+enum { N_BEST = 8 }; /* combinations that are fitted finely */
+
+typedef struct {
+    const fit_config *cfg;
+    arena *a;
+    model *m;
+    const design_param *params;
+    size_t n_params, n_cases;
+    double x[MAX_PARAMS];     /* the values so far */
+    double start[MAX_PARAMS]; /* those of cfg->start */
+    double *sigma;            /* of each case */
+    double *seconds;
+    vpu_error *err;
+    vpu_status st; /* once it is not VPU_OK nothing is tried any more */
+    uint64_t asked;
+} fit;
+
+/* Which parameters move, and the cases that they are to explain. */
+typedef struct {
+    uint32_t list[MAX_PARAMS];
+    size_t n;
+    const bool *cases;
+} task;
+
+static mach_desc machine_of(const fit *f, const double *x)
+{
+    mach_desc d = *f->cfg->start;
+
+    for (size_t i = 0; i < f->n_params; i++)
+        design_param_set(&f->params[i], &d, x[i]);
+    if (d.ddr_peak_bw < d.ddr_eff_bw)
+        d.ddr_peak_bw = d.ddr_eff_bw;
+    return d;
+}
+
+/* Residuals of the cases, 0 of others; the sum of their squares. Infinite: no
+ * such machine. */
+static double residuals(fit *f, const double *x, const bool *cases, double *r)
+{
+    mach_desc d = machine_of(f, x);
+    double sum = 0;
+
+    if (mach_desc_contradiction(&d))
+        return INFINITY;
+    if (!f->st && f->cfg->cancel && atomic_load(f->cfg->cancel))
+        f->st = err_set(f->err, VPU_ERR_STOPPED, "stopped");
+    if (!f->st)
+        f->st = model_ask(f->m, &d, cases, f->seconds, f->err);
+    if (f->st)
+        return INFINITY;
+    f->asked++;
+    for (size_t i = 0; i < f->n_cases; i++) {
+        r[i] = 0;
+        if (cases && !cases[i])
+            continue;
+        r[i] = log(f->seconds[i] / f->cfg->measured->times[i].seconds) /
+               f->sigma[i];
+        sum += r[i] * r[i];
+    }
+    return sum;
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+static double scale_of(double x)
+{
+    return fabs(x) > 1 ? fabs(x) : 1;
+}
+
+/* In whole steps for a whole number; the other way at a bound. */
+static double step_of(const design_param *p, double x, double part)
+{
+    double h = part * scale_of(x), size = fabs(h);
+
+    if (!design_param_is_real(p))
+        h = (size < 1 ? 1 : floor(size)) * (h < 0 ? -1 : 1);
+    return x + h > p->high || x + h < p->low ? -h : h;
+}
+
+/* Whole numbers move by whole steps, so that a derivative is one of the model's
+ * own rounding, not of ours. */
+static double at_grid(const design_param *p, double x)
+{
+    return design_param_is_real(p) ? x : floor(x + 0.5);
+}
+
+/* How far the parameter is from its start, by PRIOR. */
+static double strayed(const fit *f, uint32_t p, double x)
+{
+    return (x - f->start[p]) / scale_of(f->start[p]) * sqrt(PRIOR);
+}
+
+/* residuals, and the squares of how far the numbers have strayed. */
+static double objective(fit *f, const double *x, const task *t, double *r)
+{
+    double sum = residuals(f, x, t->cases, r);
+
+    for (size_t j = 0; j < t->n; j++)
+        sum += strayed(f, t->list[j], x[t->list[j]]) *
+               strayed(f, t->list[j], x[t->list[j]]);
+    return sum;
+}
+
+static double greatest_change(const fit *f, const double *a, const double *b)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < f->n_cases; i++)
+        most = fabs(a[i] - b[i]) > most ? fabs(a[i] - b[i]) : most;
+    return most;
+}
+
+/* The derivative by parameter p over its scale, to the side that part's sign
+ * says. The model rounds nanoseconds to cycles: where a small step changes
+ * nothing, a larger one may. */
+static void derive_by(fit *f, const double *x, uint32_t p, double part,
+                      const bool *cases, const double *r, double *moved,
+                      double *out)
+{
+    enum { TRIES = 3 };
+    const design_param *param = &f->params[p];
+    double y[MAX_PARAMS], h = 0;
+
+    for (int i = 0; i < TRIES; i++, part *= 2) {
+        memcpy(y, x, sizeof y);
+        y[p] = at_grid(param, x[p]);
+        y[p] += step_of(param, y[p], part);
+        h = y[p] - x[p];
+        if (h == 0 || isinf(residuals(f, y, cases, moved)))
+            memcpy(moved, r, f->n_cases * sizeof *r);
+        if (greatest_change(f, moved, r) > 0.05 || f->st)
+            break;
+    }
+    for (size_t i = 0; i < f->n_cases; i++)
+        out[i] = h == 0 ? 0 : (moved[i] - r[i]) / h * scale_of(x[p]);
+}
+
+/* One row of n_cases for each parameter of the task. */
+static void derive(fit *f, const double *x, const task *t, const double *r,
+                   double *out)
+{
+    double *moved = arena_array(f->a, double, f->n_cases);
+
+    for (size_t j = 0; j < t->n && !f->st; j++)
+        derive_by(f, x, t->list[j], STEP, t->cases, r, moved,
+                  &out[j * f->n_cases]);
+}
+
+static double length_of(const double *list, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += list[i] * list[i];
+    return sum;
+}
+
+/* Likewise, of both sides the one where the times change less: where a limit
+ * begins to count just beside the solution, one side alone tells nothing. */
+static void derive_cautiously(fit *f, const double *x, const task *t,
+                              const double *r, double *out)
+{
+    double *moved = arena_array(f->a, double, f->n_cases);
+    double *below = arena_array(f->a, double, f->n_cases);
+
+    derive(f, x, t, r, out);
+    for (size_t j = 0; j < t->n && !f->st; j++) {
+        double *above = &out[j * f->n_cases];
+
+        derive_by(f, x, t->list[j], -STEP, t->cases, r, moved, below);
+        if (length_of(below, f->n_cases) < length_of(above, f->n_cases))
+            memcpy(above, below, f->n_cases * sizeof *below);
+    }
+}
+
+static void normal_equations(const fit *f, const task *t, const double *jacobi,
+                             double *a)
+{
+    for (size_t j = 0; j < t->n; j++)
+        for (size_t k = 0; k < t->n; k++) {
+            const double *x = &jacobi[j * f->n_cases];
+            const double *y = &jacobi[k * f->n_cases];
+            double sum = 0;
+
+            for (size_t i = 0; i < f->n_cases; i++)
+                sum += x[i] * y[i];
+            a[j * t->n + k] = sum;
+        }
+}
+
+static double bounded(const design_param *p, double x)
+{
+    return x < p->low ? p->low : x > p->high ? p->high : x;
+}
+
+/* A step that damping (lambda) leaves of the best linear one. */
+static bool try_step(fit *f, const task *t, const double *a, const double *g,
+                     double lambda, double *x)
+{
+    double damped[MAX_PARAMS * MAX_PARAMS], d[MAX_PARAMS];
+
+    memcpy(damped, a, t->n * t->n * sizeof *a);
+    for (size_t j = 0; j < t->n; j++)
+        damped[j * t->n + j] += lambda * a[j * t->n + j] + 1e-9;
+    if (!dense_solve(t->n, damped, g, d))
+        return false;
+    for (size_t j = 0; j < t->n; j++) {
+        uint32_t p = t->list[j];
+
+        x[p] = bounded(&f->params[p],
+                       at_grid(&f->params[p], x[p] - d[j] * scale_of(x[p])));
+    }
+    return true;
+}
+
+/* Moves x to where the sum of squares, which is returned, is least nearby. */
+static double fit_numbers(fit *f, const task *t, double *x, int rounds)
+{
+    arena_mark mark = arena_save(f->a);
+    double *r = arena_array(f->a, double, f->n_cases);
+    double *other = arena_array(f->a, double, f->n_cases);
+    double *jacobi = arena_array(f->a, double, t->n * f->n_cases + 1);
+    double a[MAX_PARAMS * MAX_PARAMS], g[MAX_PARAMS], lambda = 1e-3;
+    double best = objective(f, x, t, r);
+
+    for (int round = 0; round < rounds && !isinf(best) && t->n; round++) {
+        double before = best;
+
+        derive(f, x, t, r, jacobi);
+        normal_equations(f, t, jacobi, a);
+        for (size_t j = 0; j < t->n; j++) {
+            uint32_t p = t->list[j];
+            double pull = scale_of(x[p]) / scale_of(f->start[p]) * sqrt(PRIOR);
+
+            a[j * t->n + j] += pull * pull;
+            g[j] = pull * strayed(f, p, x[p]);
+            for (size_t i = 0; i < f->n_cases; i++)
+                g[j] += jacobi[j * f->n_cases + i] * r[i];
+        }
+        for (int tries = 0; tries < 6 && !f->st; tries++) {
+            double y[MAX_PARAMS], sum;
+
+            memcpy(y, x, sizeof y);
+            sum = try_step(f, t, a, g, lambda, y) ? objective(f, y, t, other)
+                                                  : INFINITY;
+            if (sum < best) {
+                best = sum;
+                memcpy(x, y, sizeof y);
+                memcpy(r, other, f->n_cases * sizeof *r);
+                lambda = lambda > 1e-9 ? lambda / 10 : lambda;
+                break;
+            }
+            lambda *= 10;
+        }
+        if (f->st || before - best <= 1e-4 * before + 1e-9)
+            break;
+    }
+    arena_restore(f->a, mark);
+    return best;
+}
+
+/* Where what is scarce changes, the sum has more than one valley: each number
+ * is tried further away. True: one is better, and x is there. */
+static bool shake(fit *f, const task *t, double *x, double *best)
+{
+    static const double factors[] = {0.8, 0.9, 0.95, 1.05, 1.1, 1.25};
+    enum { N_FACTORS = sizeof factors / sizeof *factors };
+    arena_mark mark = arena_save(f->a);
+    double *r = arena_array(f->a, double, f->n_cases);
+    bool any = false;
+
+    for (size_t j = 0; j < t->n; j++)
+        for (size_t k = 0; k < N_FACTORS && !f->st; k++) {
+            uint32_t p = t->list[j];
+            double y[MAX_PARAMS], sum;
+
+            memcpy(y, x, sizeof y);
+            y[p] = bounded(&f->params[p],
+                           at_grid(&f->params[p], x[p] * factors[k]));
+            if (y[p] == x[p])
+                y[p] = bounded(&f->params[p], x[p] + (factors[k] < 1 ? -1 : 1));
+            sum = objective(f, y, t, r);
+            if (sum < *best) {
+                *best = sum;
+                memcpy(x, y, sizeof y);
+                any = true;
+            }
+        }
+    arena_restore(f->a, mark);
+    return any;
+}
+
+/* fit_numbers, from where no step further away is better. */
+static double fit_well(fit *f, const task *t, double *x)
+{
+    enum { SHAKES = 4 };
+    double best = fit_numbers(f, t, x, FINE);
+
+    for (int i = 0; i < SHAKES && !f->st && shake(f, t, x, &best); i++)
+        best = fit_numbers(f, t, x, FINE);
+    return best;
+}
+
+/* --- choices -------------------------------------------------------------- */
+
+static task numbers_of(const fit *f, design_block b, const bool *cases)
+{
+    task t = {.cases = cases};
+
+    for (uint32_t i = 0; i < f->n_params; i++) {
+        const design_param *p = &f->params[i];
+        bool mine = p->block == b || p->also == b || b == DESIGN_N_BLOCKS;
+
+        if (mine && !p->n_choices)
+            t.list[t.n++] = i;
+    }
+    return t;
+}
+
+typedef struct {
+    double x[MAX_PARAMS], sum;
+} candidate;
+
+/* The best ones, in order. */
+static void keep_best(candidate *list, size_t *n, const candidate *c)
+{
+    size_t at = *n;
+
+    while (at && list[at - 1].sum > c->sum)
+        at--;
+    if (at == N_BEST)
+        return;
+    if (*n < N_BEST)
+        ++*n;
+    memmove(&list[at + 1], &list[at], (*n - 1 - at) * sizeof *list);
+    list[at] = *c;
+}
+
+static bool *cases_of(const fit *f, design_block b)
+{
+    bool *cases = arena_array(f->a, bool, f->n_cases);
+
+    for (size_t i = 0; i < f->n_cases; i++)
+        cases[i] = f->cfg->measured->cases[i].block == b;
+    return cases;
+}
+
+/* The next combination of the choices; false: that was the last. */
+static bool next(const fit *f, const uint32_t *choices, size_t n,
+                 uint32_t *digits)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (++digits[i] < f->params[choices[i]].n_choices)
+            return true;
+        digits[i] = 0;
+    }
+    return false;
+}
+
+static void fit_block(fit *f, design_block b)
+{
+    const task t = numbers_of(f, b, cases_of(f, b));
+    uint32_t choices[MAX_PARAMS], digits[MAX_PARAMS] = {0};
+    candidate best[N_BEST], c;
+    size_t n = 0, n_best = 0;
+
+    for (uint32_t i = 0; i < f->n_params; i++)
+        if (f->params[i].block == b && f->params[i].n_choices)
+            choices[n++] = i;
+    do {
+        memcpy(c.x, f->x, sizeof c.x);
+        for (size_t i = 0; i < n; i++)
+            c.x[choices[i]] = f->params[choices[i]].choices[digits[i]];
+        c.sum = fit_numbers(f, &t, c.x, n ? COARSE : FINE);
+        if (!isinf(c.sum))
+            keep_best(best, &n_best, &c);
+    } while (!f->st && next(f, choices, n, digits));
+    c.sum = INFINITY;
+    for (size_t i = 0; i < n_best && !f->st; i++) {
+        if (best[i].sum > FAR * (best[0].sum + MARGIN))
+            break; /* what is fitted coarsely is not that far off */
+        best[i].sum = fit_well(f, &t, best[i].x);
+        if (best[i].sum < c.sum)
+            c = best[i];
+    }
+    if (!isinf(c.sum))
+        memcpy(f->x, c.x, sizeof f->x);
+}
+
+static void tell_progress(const fit *f, uint64_t done)
+{
+    const log_step step = {.of = "calibrate",
+                           .units = "blocks",
+                           .done = done,
+                           .total = DESIGN_N_BLOCKS};
+
+    log_progress(f->cfg->log, &step);
+}
+
+/* Sizes of L1 and of L2 stand in each other's way: rounds of both, until no
+ * choice changes any more. Later blocks need what earlier ones found. */
+static void fit_caches(fit *f)
+{
+    for (int pass = 0; pass < MAX_PASSES && !f->st; pass++) {
+        bool same = true;
+        double before[MAX_PARAMS];
+
+        memcpy(before, f->x, sizeof before);
+        fit_block(f, DESIGN_L1);
+        fit_block(f, DESIGN_L2);
+        for (size_t i = 0; i < f->n_params; i++)
+            same &= !f->params[i].n_choices || f->x[i] == before[i];
+        if (same)
+            break;
+    }
+}
+
+static void fit_blocks(fit *f)
+{
+    for (int b = 0; b < DESIGN_N_BLOCKS && !f->st; b++) {
+        tell_progress(f, (uint64_t)b);
+        if (b == DESIGN_L1)
+            fit_caches(f);
+        else if (b != DESIGN_L2)
+            fit_block(f, (design_block)b);
+    }
+}
+
+/* --- the verdicts --------------------------------------------------------- */
+
+/* Another choice of parameter `choice` explains the times as well, with these
+ * numbers: they are as likely, too. */
+static void widen(const fit *f, uint32_t choice, const double *y,
+                  fit_value *values)
+{
+    for (uint32_t i = 0; i < f->n_params; i++) {
+        fit_value *v = &values[i];
+        double apart = fabs(y[i] - v->value);
+
+        v->low = y[i] < v->low ? y[i] : v->low;
+        v->high = y[i] > v->high ? y[i] : v->high;
+        if (i != choice && (f->params[i].n_choices ||
+                            apart <= f->cfg->precision * scale_of(v->value)))
+            continue;
+        v->verdict = FIT_VAGUE;
+        if (i != choice)
+            v->with = f->params[choice].name;
+    }
+}
+
+/* Tries every other choice of each parameter: takes a better one (true: some
+ * was), and notes those that explain the times as well. */
+static bool compare_choices(fit *f, double sum, fit_value *values)
+{
+    for (uint32_t i = 0; i < f->n_params && !f->st; i++) {
+        const design_param *p = &f->params[i];
+        const task all = numbers_of(f, p->block, NULL);
+
+        for (uint32_t k = 0; k < p->n_choices && !f->st; k++) {
+            double y[MAX_PARAMS], other;
+
+            if (p->choices[k] == f->x[i])
+                continue;
+            memcpy(y, f->x, sizeof y);
+            y[i] = p->choices[k];
+            other = residuals(f, y, NULL, f->seconds + f->n_cases);
+            if (isinf(other) || other > 100 * (sum + (double)f->n_cases))
+                continue; /* numbers of its block do not mend that much */
+            other = fit_numbers(f, &all, y, 2);
+            if (other < sum - CLEARLY) {
+                memcpy(f->x, y, sizeof f->x);
+                return true;
+            }
+            if (other < sum + CLEARLY && values)
+                widen(f, i, y, values);
+        }
+    }
+    return false;
+}
+
+/* The numbers whose interval is too wide, and what each is mixed with: of the
+ * directions that the times do not tell, those that it has a part in. */
+static void name_mixed(fit *f, const task *t, const double *eigen,
+                       const double *vectors, fit_value *values)
+{
+    for (size_t j = 0; j < t->n; j++) {
+        fit_value *v = &values[t->list[j]];
+        str names = {0};
+        bool with[MAX_PARAMS] = {0};
+
+        if (v->verdict != FIT_VAGUE)
+            continue;
+        for (size_t e = 0; e < t->n; e++) {
+            double part = fabs(vectors[j * t->n + e]);
+
+            if (part < 0.2 ||
+                TWO_SIDED / sqrt(eigen[e] > 0 ? eigen[e] : 1e-12) <
+                    f->cfg->precision)
+                continue;
+            for (size_t k = 0; k < t->n; k++)
+                with[k] |= k != j && fabs(vectors[k * t->n + e]) >= 0.2 &&
+                           values[t->list[k]].verdict == FIT_VAGUE;
+        }
+        for (size_t k = 0; k < t->n; k++)
+            if (with[k])
+                str_printf(&names, "%s%s", names.n ? ", " : "",
+                           f->params[t->list[k]].name);
+        v->with = arena_strdup(f->a, str_text(&names));
+        str_free(&names);
+    }
+}
+
+/* Intervals of numbers: the covariance of the linear problem at its solution.
+ * A direction without information gets an interval without end. */
+static void judge_numbers(fit *f, fit_value *values)
+{
+    const task t = numbers_of(f, DESIGN_N_BLOCKS, NULL);
+    double *r = arena_array(f->a, double, f->n_cases);
+    double *jacobi = arena_array(f->a, double, t.n * f->n_cases);
+    double a[MAX_PARAMS * MAX_PARAMS], eigen[MAX_PARAMS];
+    double vectors[MAX_PARAMS * MAX_PARAMS];
+
+    if (isinf(residuals(f, f->x, NULL, r)))
+        return;
+    derive_cautiously(f, f->x, &t, r, jacobi);
+    normal_equations(f, &t, jacobi, a);
+    dense_eigen(t.n, a, eigen, vectors);
+    for (size_t j = 0; j < t.n; j++) {
+        const design_param *p = &f->params[t.list[j]];
+        fit_value *v = &values[t.list[j]];
+        double variance = 0, half;
+
+        for (size_t e = 0; e < t.n; e++) {
+            double part = vectors[j * t.n + e];
+
+            variance += part * part / (eigen[e] > 1e-9 ? eigen[e] : 1e-9);
+        }
+        half = TWO_SIDED * sqrt(variance) * scale_of(v->value);
+        /* A whole number is known to one half. */
+        if (half > f->cfg->precision * scale_of(v->value) &&
+            (design_param_is_real(p) || half > 0.5))
+            v->verdict = FIT_VAGUE;
+        v->low = bounded(p, v->value - half);
+        v->high = bounded(p, v->value + half);
+    }
+    name_mixed(f, &t, eigen, vectors, values);
+}
+
+static void judge_cases(fit *f, fit_result *out)
+{
+    double *r = arena_array(f->a, double, f->n_cases), squares = 0;
+
+    out->cases = arena_array(f->a, fit_case, f->n_cases);
+    out->n_cases = f->n_cases;
+    if (isinf(residuals(f, f->x, NULL, r)))
+        return;
+    for (size_t i = 0; i < f->n_cases; i++) {
+        fit_case *c = &out->cases[i];
+
+        c->seconds = f->seconds[i];
+        c->residual = r[i] * f->sigma[i];
+        c->explained = fabs(c->residual) <=
+                       FIT_TOLERANCE + 4 * f->cfg->measured->times[i].error;
+        out->n_unexplained += !c->explained;
+        squares += c->residual * c->residual;
+    }
+    out->rms = sqrt(squares / (double)f->n_cases);
+}
+
+/* Parameters of a block with cases that are not explained, and of those that
+ * come behind it, since they stand on it, are in doubt. */
+static void doubt(const fit *f, fit_result *out)
+{
+    for (size_t i = 0; i < f->n_cases; i++) {
+        design_block b = f->cfg->measured->cases[i].block;
+
+        for (size_t k = 0; k < out->n_values && !out->cases[i].explained; k++)
+            if (f->params[k].block == b)
+                out->values[k].verdict = FIT_DOUBT;
+    }
+}
+
+static void set_values(const fit *f, fit_value *values)
+{
+    for (size_t i = 0; i < f->n_params; i++)
+        values[i] = (fit_value){.param = &f->params[i],
+                                .value = f->x[i],
+                                .low = f->x[i],
+                                .high = f->x[i],
+                                .with = ""};
+}
+
+static void judge(fit *f, fit_result *out)
+{
+    const task all = numbers_of(f, DESIGN_N_BLOCKS, NULL);
+    double sum = fit_well(f, &all, f->x);
+
+    enum { MAX_CHANGES = 8 };
+
+    for (int i = 0; i < MAX_CHANGES && compare_choices(f, sum, NULL); i++)
+        sum = fit_well(f, &all, f->x);
+    for (size_t i = 0; i < f->n_params; i++)
+        f->x[i] = at_grid(&f->params[i], f->x[i]);
+    set_values(f, out->values);
+    judge_numbers(f, out->values);
+    compare_choices(f, residuals(f, f->x, NULL, f->seconds + f->n_cases),
+                    out->values);
+    judge_cases(f, out);
+    doubt(f, out);
+    out->best = machine_of(f, f->x);
+    out->machine = *f->cfg->start;
+    for (size_t i = 0; i < f->n_params; i++)
+        if (out->values[i].verdict == FIT_FOUND)
+            design_param_set(&f->params[i], &out->machine, f->x[i]);
+}
+
+const char *fit_verdict_name(fit_verdict v)
+{
+    static const char *const names[] = {"calibrated", "not determined",
+                                        "in doubt"};
+
+    return names[v];
+}
+
+vpu_status fit_run(const fit_config *cfg, arena *a, fit_result *out,
+                   vpu_error *err)
+{
+    fit f = {.cfg = cfg,
+             .a = a,
+             .params = design_params(&f.n_params),
+             .n_cases = cfg->measured->n_cases,
+             .err = err};
+
+    *out = (fit_result){.n_values = f.n_params};
+    out->values = arena_array(a, fit_value, f.n_params);
+    f.sigma = arena_array(a, double, f.n_cases);
+    f.seconds = arena_array(a, double, 2 * f.n_cases);
+    for (size_t i = 0; i < f.n_cases; i++)
+        f.sigma[i] = hypot(cfg->measured->times[i].error, BELIEVED);
+    for (size_t i = 0; i < f.n_params; i++)
+        f.x[i] = f.start[i] = design_param_get(&f.params[i], cfg->start);
+    f.st = model_open(cfg->measured->graph, cfg->start, cfg->log, &f.m, err);
+    if (!f.st)
+        fit_blocks(&f);
+    if (!f.st)
+        judge(&f, out);
+    if (f.m)
+        model_count(f.m, &out->runs, &out->replays);
+    model_close(f.m);
+    return f.st;
+}
