@@ -24,6 +24,14 @@ static void add_up(const critical_result *r, path_result *out)
         else if (s->kind == CRITICAL_CHANNELS)
             out->cycles[PATH_CHANNELS] += s->end - s->begin;
     }
+    for (size_t i = 0; i < r->n_groups; i++) {
+        uint64_t slack = r->groups[i].slack;
+
+        if (!i || slack < out->group_slack[0])
+            out->group_slack[0] = slack;
+        if (slack > out->group_slack[1])
+            out->group_slack[1] = slack;
+    }
     out->shave = r->shave;
     out->slack_most = r->slack_most;
 }

@@ -23,6 +23,7 @@ typedef struct {
     uint32_t shave;      /* where it ends */
     uint64_t slack_most; /* cycles before the end at which the first SHAVE is
                             done; the others are between */
+    uint64_t group_slack[2]; /* of work-groups, least and most, in cycles */
 } path_result;
 
 const char *path_name(int kind);
