@@ -351,6 +351,18 @@ COMMAND(next_mode)
     return true;
 }
 
+/* Of both traces, if one has a path. */
+COMMAND(dim_rest)
+{
+    bool on = !control_focused(k)->path_only, any = false;
+
+    for (int i = 0; i < k->n_views; i++)
+        any |= k->views[i]->facts.n_path > 0;
+    for (int i = 0; any && i < k->n_views; i++)
+        k->views[i]->path_only = on && k->views[i]->facts.n_path;
+    return any;
+}
+
 COMMAND(scroll)
 {
     control_focused(k)->scroll += key == KEY_PAGE_UP ? -200 : 200;

@@ -148,9 +148,90 @@ static void find_source(const tl_timeline *tl, facts *f)
     }
 }
 
+/* --- the critical path --------------------------------------------------- */
+
+static uint32_t row_of(const tl_timeline *tl, tl_row_kind kind, uint64_t index)
+{
+    for (uint32_t i = 0; i < tl->n_rows; i++)
+        if (tl->rows[i].kind == kind && tl->rows[i].index == index)
+            return i;
+    return UINT32_MAX;
+}
+
+/* The row that a slice of the path is about: a channel's, else a SHAVE's. */
+static uint32_t row_of_slice(const tl_timeline *tl, const tl_lane *l,
+                             uint64_t slice)
+{
+    tl_arg a;
+
+    if (tl_slice_arg(tl, l, slice, "channel", &a))
+        return row_of(tl, TL_ROW_DMA, a.number);
+    if (tl_slice_arg(tl, l, slice, "shave", &a))
+        return row_of(tl, TL_ROW_SHAVE, a.number);
+    return UINT32_MAX;
+}
+
+/* Behind those that are there already, joined to what touches them. */
+static void add_stretch(facts *f, uint32_t row, uint64_t *n, uint64_t begin,
+                        uint64_t end)
+{
+    facts_stretch *own = f->path + f->path_at[row];
+
+    if (n[row] && own[n[row] - 1].end >= begin)
+        own[n[row] - 1].end = end;
+    else
+        own[n[row]++] = (facts_stretch){begin, end};
+}
+
+/* n: zeros, for each row. */
+static void find_path(const tl_timeline *tl, facts *f, const tl_lane *l,
+                      const uint32_t *rows, uint64_t *n)
+{
+    for (uint64_t k = 0; k < l->n_slices; k++)
+        if (rows[k] != UINT32_MAX)
+            f->path_at[rows[k] + 1]++;
+    for (uint32_t i = 0; i < tl->n_rows; i++)
+        f->path_at[i + 1] += f->path_at[i];
+    for (uint64_t k = 0; k < l->n_slices; k++)
+        if (rows[k] != UINT32_MAX)
+            add_stretch(f, rows[k], n, l->begin[k],
+                        l->begin[k] + tl_length(l, k));
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        memmove(f->path + f->n_path, f->path + f->path_at[i],
+                n[i] * sizeof *f->path);
+        f->path_at[i] = f->n_path;
+        f->n_path += n[i];
+    }
+    f->path_at[tl->n_rows] = f->n_path;
+}
+
+static vpu_status make_path(const tl_timeline *tl, facts *f, vpu_error *err)
+{
+    uint32_t at = row_of(tl, TL_ROW_PATH, 0), *rows;
+    const tl_lane *l;
+    uint64_t *n;
+
+    if (at == UINT32_MAX || !tl->rows[at].lanes)
+        return VPU_OK;
+    l = &tl->rows[at].lanes[0];
+    rows = calloc(l->n_slices + 1, sizeof *rows);
+    n = calloc(tl->n_rows + 1, sizeof *n);
+    f->path = calloc(l->n_slices + 1, sizeof *f->path);
+    for (uint64_t k = 0; rows && k < l->n_slices; k++)
+        rows[k] = row_of_slice(tl, l, k);
+    if (rows && n && f->path)
+        find_path(tl, f, l, rows, n);
+    free(rows);
+    free(n);
+    return rows && n && f->path
+               ? VPU_OK
+               : err_set(err, VPU_ERR_NOMEM, "no memory for a critical path");
+}
+
 vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
 {
     uint64_t stages = 1, lines = 0, costs = 0;
+    vpu_status st;
     uint32_t *seen = calloc(UINT16_MAX + 1, sizeof *seen);
 
     for (uint32_t i = 0; i < tl->n_rows; i++)
@@ -165,9 +246,10 @@ vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
     *out = (facts){.stages = calloc(stages, sizeof *out->stages),
                    .lines = calloc(lines + 1, sizeof *out->lines),
                    .costs = calloc(costs + 1, sizeof *out->costs),
-                   .row_bytes = calloc(tl->n_rows + 1, sizeof(uint64_t))};
+                   .row_bytes = calloc(tl->n_rows + 1, sizeof(uint64_t)),
+                   .path_at = calloc(tl->n_rows + 1, sizeof(uint64_t))};
     if (!out->stages || !out->lines || !out->costs || !out->row_bytes ||
-        !seen) {
+        !out->path_at || !seen) {
         free(seen);
         facts_free(out);
         return err_set(err, VPU_ERR_NOMEM, "no memory for a trace's stages");
@@ -177,7 +259,10 @@ vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
     find_local(tl, out);
     if (tl->clk_mhz)
         find_source(tl, out);
-    return VPU_OK;
+    st = make_path(tl, out, err);
+    if (st)
+        facts_free(out);
+    return st;
 }
 
 void facts_free(facts *f)
@@ -186,6 +271,8 @@ void facts_free(facts *f)
     free(f->lines);
     free(f->costs);
     free(f->row_bytes);
+    free(f->path);
+    free(f->path_at);
     *f = (facts){0};
 }
 
@@ -221,6 +308,17 @@ double facts_capacity(const facts *f)
         if (f->stages[i].ddr_capacity > most)
             most = f->stages[i].ddr_capacity;
     return most;
+}
+
+uint64_t facts_path(const facts *f, const tl_timeline *tl, uint32_t row,
+                    const facts_stretch **out)
+{
+    if (tl->rows[row].kind == TL_ROW_LOCAL)
+        row = row_of(tl, TL_ROW_SHAVE, tl->rows[row].index);
+    if (row == UINT32_MAX || !f->n_path)
+        return 0;
+    *out = f->path + f->path_at[row];
+    return f->path_at[row + 1] - f->path_at[row];
 }
 
 static bool is_of(const facts_cost *c, const facts_stage *s, const char *phase)

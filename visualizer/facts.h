@@ -30,6 +30,10 @@ typedef struct {
 } facts_cost;
 
 typedef struct {
+    uint64_t begin, end;
+} facts_stretch;
+
+typedef struct {
     facts_stage *stages; /* at least one, in order of time */
     uint32_t n_stages;
     facts_line *lines; /* in order of the trace: file by file */
@@ -38,6 +42,11 @@ typedef struct {
     uint32_t n_costs;
     uint64_t *row_bytes; /* per row of the timeline: local memory it stands
                             for, 0 = none */
+    /* When rows of SHAVEs and channels are on the critical path, in order: of
+     * row i from path_at[i] up to path_at[i + 1]. None where the trace does not
+     * say (level summary). 16 bytes a slice of the path at most. */
+    facts_stretch *path;
+    uint64_t *path_at, n_path;
 } facts;
 
 /* VPU_ERR_NOMEM */
@@ -57,6 +66,10 @@ facts_cost facts_cost_of(const facts *f, const facts_stage *s,
  * phase. False: there is no profile of it. */
 bool facts_hottest(const facts *f, const facts_stage *s, const char *phase,
                    tl_class cause, facts_cost *out);
+/* The stretches of the path on a row; of local memory those of its SHAVE. How
+ * many. */
+uint64_t facts_path(const facts *f, const tl_timeline *tl, uint32_t row,
+                    const facts_stretch **out);
 /* "" when the trace does not have it. */
 const char *facts_text(const facts *f, const char *file, uint32_t line);
 

@@ -186,6 +186,7 @@ static void keep_view(const view *old, view *v)
     v->line = old->line;
     v->source_scroll = old->source_scroll;
     v->unit = old->unit;
+    v->path_only = old->path_only && v->facts.n_path;
     v->scroll = old->scroll;
     v->has_range = old->has_range;
     v->range_from = old->range_from;

@@ -260,6 +260,13 @@ static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
              color);
 }
 
+/* Stages and the path are on it; counters belong to nobody. */
+static bool dims(const tl_row *r)
+{
+    return r->kind == TL_ROW_SHAVE || r->kind == TL_ROW_LOCAL ||
+           r->kind == TL_ROW_DMA;
+}
+
 void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
                cv_box at)
 {
@@ -273,13 +280,15 @@ void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
         cv_box lane = at;
         double y, h;
 
-        if (r->kind == TL_ROW_SHAVE && row->folded && !k && r->n_lanes > 1)
+        if (tl_has_causes(r) && row->folded && !k && r->n_lanes > 1)
             continue;
         view_lane_place(p->view, row, k, &y, &h);
         lane.y += y;
         lane.h = h;
-        paint_lane(c, p, r, &r->lanes[k], r->kind == TL_ROW_SHAVE && !k, lane);
+        paint_lane(c, p, r, &r->lanes[k], tl_has_causes(r) && !k, lane);
     }
+    if (p->view->path_only && dims(r))
+        paint_off_path(c, p, row, at);
     if (p->view->has_selection)
         mark_slice(c, p, row, &p->view->selection, at, p->colors->select);
     if (p->has_hover)

@@ -81,6 +81,9 @@ void paint(cv_canvas *c, const paint_page *p);
 /* --- parts, for paint's own files ---------------------------------------- */
 void paint_lane(cv_canvas *c, const paint_page *p, const tl_row *r,
                 const tl_lane *l, bool phases, cv_box at);
+/* Dims what of a row is not on the critical path. */
+void paint_off_path(cv_canvas *c, const paint_page *p, const view_row *row,
+                    cv_box at);
 void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
                    cv_box at);
 #define PANEL(id, name, compares, width, painter) \

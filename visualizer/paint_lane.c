@@ -249,8 +249,57 @@ void paint_lane(cv_canvas *c, const paint_page *p, const tl_row *r,
                       .unit = 1 / c->scale};
 
     paint_columns(&k);
-    if (!(r->kind == TL_ROW_SHAVE && !phases))
+    if (!(tl_has_causes(r) && !phases))
         paint_slices(&k);
+}
+
+/* Equal columns are drawn together. */
+typedef struct {
+    cv_canvas *c;
+    cv_color veil;
+    cv_box at;
+    int from, strength; /* of the run of columns, out of VEILS */
+} veil_painter;
+
+enum { VEILS = 4, VEIL_ALPHA = 208 };
+
+static void veil_until(veil_painter *k, int column, int strength)
+{
+    double unit = 1 / k->c->scale;
+
+    if (strength == k->strength)
+        return;
+    if (k->strength && column > k->from)
+        cv_fill(k->c,
+                (cv_box){k->at.x + k->from * unit, k->at.y,
+                         (column - k->from) * unit, k->at.h},
+                (k->veil & 0xffffff) |
+                    (uint32_t)(VEIL_ALPHA * k->strength / VEILS) << 24);
+    k->from = column;
+    k->strength = strength;
+}
+
+void paint_off_path(cv_canvas *c, const paint_page *p, const view_row *row,
+                    cv_box at)
+{
+    const view *v = p->view;
+    const facts_stretch *s = NULL;
+    uint64_t n = facts_path(&v->facts, v->tl, row->row, &s), k = 0;
+    double end = fmin(v->to, (double)v->tl->end);
+    int columns = (int)floor(fmax(view_x(v, at.w, end), 0) * c->scale);
+    double per = (v->to - v->from) / (at.w * c->scale);
+    veil_painter veil = {.c = c, .veil = p->colors->page, .at = at};
+
+    for (int i = 0; i < columns; i++) {
+        double t0 = v->from + i * per, t1 = t0 + per, on = 0;
+
+        while (k < n && (double)s[k].end <= t0)
+            k++;
+        for (uint64_t j = k; j < n && (double)s[j].begin < t1; j++)
+            on += fmin((double)s[j].end, t1) - fmax((double)s[j].begin, t0);
+        veil_until(&veil, i, (int)floor(VEILS * (1 - on / per) + 0.5));
+    }
+    veil_until(&veil, columns, 0);
 }
 
 static double top_of(const paint_page *p, const tl_row *r)

@@ -141,6 +141,17 @@ static void arg_line(column *k, const tl_arg *a)
     line(k, tl_text(tl, a->name), text);
 }
 
+static void slack(column *k)
+{
+    view_slack s;
+
+    if (!view_slack_of(k->p->view, &k->p->view->selection, &s))
+        return;
+    line_time(k, "slack of the group", (double)s.slack);
+    if (s.on_path)
+        line(k, "on the critical path", "yes");
+}
+
 /* Which line of the kernel most of this phase's cycles, or of this cause's,
  * belong to: of all groups of the stage, a profile knows no single ones. */
 static void hottest_line(column *k)
@@ -233,10 +244,11 @@ static void selection(column *k)
     for (size_t i = 0; i < n; i++)
         if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES)
             arg_line(k, &args[i]);
+    slack(k);
     hottest_line(k);
     buffers(k);
     compared(k);
-    if (r->kind == TL_ROW_SHAVE && !s->lane && length) {
+    if (tl_has_causes(r) && !s->lane && r->n_lanes > 1 && length) {
         uint64_t sums[TL_N_CLASSES];
 
         tl_sums(v->tl, &r->lanes[1], begin, begin + length, sums);

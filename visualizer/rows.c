@@ -36,7 +36,7 @@ static double row_height(const view *v, const view_row *r)
         return local_height(v, r);
     if (r->folded)
         return 10;
-    if (t->kind == TL_ROW_SHAVE)
+    if (tl_has_causes(t))
         return (VIEW_PHASES + VIEW_CAUSES) * (v->tall ? 1.7 : 1);
     return VIEW_LANE * t->n_lanes;
 }
@@ -71,12 +71,12 @@ void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
 
     *y = 0;
     *h = r->h;
-    if (t->kind == TL_ROW_SHAVE && !r->folded) {
+    if (tl_has_causes(t) && !r->folded) {
         double phases = r->h * VIEW_PHASES / (VIEW_PHASES + VIEW_CAUSES);
 
         *y = lane ? phases : 0;
         *h = lane ? r->h - phases : phases;
-    } else if (t->kind != TL_ROW_SHAVE && t->kind != TL_ROW_COUNTER) {
+    } else if (!tl_has_causes(t) && t->kind != TL_ROW_COUNTER) {
         *h = r->h / t->n_lanes;
         *y = *h * lane;
     }
@@ -349,6 +349,70 @@ bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out)
         tl_slice_arg(v->tl, l, s->slice, "launch", &b);
         *out = (view_slice){s->row, s->lane, i};
         return a.text == b.text;
+    }
+    return false;
+}
+
+/* The SHAVE whose group a slice is about. */
+static bool shave_of(const view *v, const view_slice *s, uint32_t *index)
+{
+    const tl_row *r = &v->tl->rows[s->row];
+    const tl_lane *l = &r->lanes[s->lane];
+    tl_arg a;
+
+    if (!l->number || l->number[s->slice] == UINT32_MAX)
+        return false;
+    *index = r->index;
+    if (r->kind == TL_ROW_SHAVE || r->kind == TL_ROW_LOCAL)
+        return true;
+    if (!tl_slice_arg(v->tl, l, s->slice, "shave", &a))
+        return false;
+    *index = (uint32_t)a.number;
+    return r->kind == TL_ROW_DMA || r->kind == TL_ROW_PATH;
+}
+
+/* Of the slices near `at` of a row the one with that number, in the stage. */
+static bool numbered_near(const tl_lane *l, uint64_t at, uint32_t number,
+                          const facts_stage *stage, uint64_t *slice)
+{
+    enum { FAR = 16 }; /* a SHAVE has two groups at a time */
+    uint64_t from = at > FAR ? at - FAR : 0;
+
+    for (uint64_t i = from; i < at + FAR && i < l->n_slices; i++)
+        if (l->number[i] == number && l->begin[i] >= stage->begin &&
+            l->begin[i] < stage->end) {
+            *slice = i;
+            return true;
+        }
+    return false;
+}
+
+bool view_slack_of(const view *v, const view_slice *s, view_slack *out)
+{
+    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    const facts_stage *stage = facts_stage_at(&v->facts, l->begin[s->slice]);
+    tl_arg slack, on_path;
+    uint32_t index;
+    uint64_t i;
+
+    if (!shave_of(v, s, &index))
+        return false;
+    for (uint32_t k = 0; k < v->tl->n_rows; k++) {
+        const tl_row *r = &v->tl->rows[k];
+
+        if (r->kind != TL_ROW_SLACK || r->index != index || !r->lanes ||
+            !r->lanes[0].number)
+            continue;
+        if (!numbered_near(&r->lanes[0],
+                           tl_count_before(&r->lanes[0], l->begin[s->slice]),
+                           l->number[s->slice], stage, &i) ||
+            !tl_slice_arg(v->tl, &r->lanes[0], i, "slack", &slack))
+            return false;
+        *out = (view_slack){.slack = slack.number};
+        out->on_path = tl_slice_arg(v->tl, &r->lanes[0], i, "on critical path",
+                                    &on_path) &&
+                       on_path.number;
+        return true;
     }
     return false;
 }

@@ -157,13 +157,14 @@ static bool numbered(const char *name, const char *stem, uint32_t *index)
     return !*end;
 }
 
-/* "SHAVE 3 local", "SHAVE 3 local 1" */
-static bool local_of(const char *name, uint32_t *index)
+/* "SHAVE 3 local", "SHAVE 3 local 1"; what: " local" */
+static bool part_of(const char *name, const char *what, uint32_t *index)
 {
-    const char *at = strstr(name, " local");
+    const char *at = strstr(name, what);
+    size_t n = strlen(what);
     char shave[24];
 
-    if (!at || (at[6] && at[6] != ' ') || (size_t)(at - name) >= sizeof shave)
+    if (!at || (at[n] && at[n] != ' ') || (size_t)(at - name) >= sizeof shave)
         return false;
     memcpy(shave, name, (size_t)(at - name));
     shave[at - name] = 0;
@@ -188,8 +189,12 @@ void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
         r->kind = TL_ROW_SHAVE;
     else if (tl->clk_mhz && numbered(name, "DMA ", &r->index))
         r->kind = TL_ROW_DMA;
-    else if (tl->clk_mhz && local_of(name, &r->index))
+    else if (tl->clk_mhz && part_of(name, " local", &r->index))
         r->kind = TL_ROW_LOCAL;
+    else if (tl->clk_mhz && part_of(name, " slack", &r->index))
+        r->kind = TL_ROW_SLACK;
+    else if (tl->clk_mhz && !strcmp(name, "critical path"))
+        r->kind = TL_ROW_PATH;
     else if (tl->clk_mhz && !strcmp(name, "stages"))
         r->kind = TL_ROW_STAGES;
 }
@@ -350,11 +355,13 @@ void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name)
 }
 
 /* A phase with its causes as arguments only, as at the levels groups and
- * summary: they become slices of the cause lane. */
+ * summary: they become slices of the cause lane. On the critical path transfers
+ * are among them. */
 static void spread_causes(tl_timeline *tl, tl_row *r, uint64_t end)
 {
     tl_lane *phases = &r->lanes[0], *causes = &r->lanes[1];
     uint64_t t = phases->begin[phases->n_slices - 1];
+    tl_class last = r->kind == TL_ROW_PATH ? TL_OTHER : TL_N_CAUSES;
     tl_arg args[32];
     size_t n;
 
@@ -366,7 +373,7 @@ static void spread_causes(tl_timeline *tl, tl_row *r, uint64_t end)
         uint64_t ticks = args[i].number;
 
         if (args[i].kind != TL_ARG_UINT || !ticks ||
-            tl_class_of(tl, args[i].name) >= TL_N_CAUSES)
+            tl_class_of(tl, args[i].name) >= last)
             continue;
         if (!push(tl, causes, t, args[i].name, NO_NUMBER))
             return;
@@ -394,7 +401,7 @@ void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t)
     if (lane == UINT8_MAX)
         return;
     close_slice(tl, &r->lanes[lane], t);
-    if (r->kind == TL_ROW_SHAVE && lane == 0)
+    if (tl_has_causes(r) && lane == 0)
         spread_causes(tl, r, t);
 }
 

@@ -79,6 +79,8 @@ typedef enum {
     TL_ROW_DMA,
     TL_ROW_COUNTER,
     TL_ROW_STAGES,
+    TL_ROW_PATH,  /* the critical path; lanes as those of a SHAVE */
+    TL_ROW_SLACK, /* of SHAVE `index`: its groups' slack. Not shown as a row */
     TL_ROW_OTHER
 } tl_row_kind;
 
@@ -96,6 +98,12 @@ typedef struct {
     bool spread;       /* the cause lane was made from phases' arguments: its
                           order inside a phase means nothing */
 } tl_row;
+
+/* Whether its lanes are phases, and what their time went to. */
+static inline bool tl_has_causes(const tl_row *r)
+{
+    return r->kind == TL_ROW_SHAVE || r->kind == TL_ROW_PATH;
+}
 
 typedef struct {
     uint32_t row;

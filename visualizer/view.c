@@ -18,8 +18,9 @@ static bool has_content(const tl_row *r)
 static int rank(const tl_row *r)
 {
     static const int ranks[] = {
-        [TL_ROW_STAGES] = 0, [TL_ROW_SHAVE] = 1,   [TL_ROW_LOCAL] = 2,
-        [TL_ROW_DMA] = 3,    [TL_ROW_COUNTER] = 4, [TL_ROW_OTHER] = 5};
+        [TL_ROW_STAGES] = 0, [TL_ROW_PATH] = 1,  [TL_ROW_SHAVE] = 2,
+        [TL_ROW_LOCAL] = 3,  [TL_ROW_DMA] = 4,   [TL_ROW_COUNTER] = 5,
+        [TL_ROW_OTHER] = 6,  [TL_ROW_SLACK] = -1};
 
     return ranks[r->kind];
 }
@@ -32,7 +33,7 @@ vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
     v->rows = calloc(tl->n_rows + 1, sizeof *v->rows);
     if (!v->rows)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u rows", tl->n_rows);
-    for (int k = 0; k <= 5; k++)
+    for (int k = 0; k <= 6; k++)
         for (uint32_t i = 0; i < tl->n_rows; i++)
             if (rank(&tl->rows[i]) == k && has_content(&tl->rows[i]))
                 v->rows[v->n_rows++].row = i;

@@ -35,9 +35,10 @@ typedef struct {
                         later of two compared traces */
     view_row *rows;  /* in the order shown */
     uint32_t n_rows;
-    double height; /* of all rows */
-    bool tall;     /* SHAVEs' rows have room for another trace's */
-    double scroll; /* logical pixels the rows are moved up */
+    double height;  /* of all rows */
+    bool path_only; /* what is not on the critical path is dimmed */
+    bool tall;      /* SHAVEs' rows have room for another trace's */
+    double scroll;  /* logical pixels the rows are moved up */
     view_unit unit;
     bool has_selection, has_range;
     view_slice selection;
@@ -50,7 +51,8 @@ typedef struct {
     uint32_t n_history, at_history;
 } view;
 
-/* Rows with something in them: stages, SHAVEs, DMA channels, counters, others.
+/* Rows with something in them: stages, the critical path, SHAVEs, DMA channels,
+ * counters, others.
  * VPU_ERR_NOMEM */
 vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err);
 void view_free(view *v);
@@ -104,6 +106,16 @@ void view_reveal(view *v, const view_slice *s);
 /* The phase of the same group that comes before or after on that SHAVE: "pre"
  * to "comp" to "post". */
 bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out);
+
+/* What the trace says about the work-group of a slice (a phase, a transfer,
+ * local memory); false: nothing. */
+typedef struct {
+    uint64_t slack; /* ticks that its compute phase could take longer without
+                       the launch ending later */
+    bool on_path;
+} view_slack;
+
+bool view_slack_of(const view *v, const view_slice *s, view_slack *out);
 
 /* --- units --------------------------------------------------------------- */
 /* A time or a length as text: "812 244 cycles", "1.160 ms". step: of the scale

@@ -1,7 +1,5 @@
-/* The critical path of a launch: backwards from its end, what each cycle was
- * waited for. On a SHAVE that is what the SHAVE did; where it waited for a
- * transfer, the transfer, and before that the transfers of others that had the
- * channel; then what the SHAVE did until it asked for the transfer.
+/* The critical path of a launch (sim/machine/critical.h) in figures: what each
+ * of its cycles was waited for.
  *
  * Only what shortens the path shortens the launch, and by no more than that:
  * another path may be nearly as long. */
@@ -14,7 +12,7 @@
 
 /* Causes of SHAVEs, but for DMA_WAIT and IDLE, which lead elsewhere; and: */
 enum {
-    PATH_TRANSFER = MACH_N_CAUSES, /* a channel moves the SHAVE's data */
+    PATH_TRANSFER = MACH_N_CAUSES, /* a channel moves what is waited for */
     PATH_CHANNELS,                 /* all channels move other data */
     PATH_N_KINDS
 };
@@ -25,6 +23,7 @@ typedef struct {
     uint32_t shave;      /* where it ends */
     uint64_t slack_most; /* cycles before the end at which the first SHAVE is
                             done; the others are between */
+    uint64_t group_slack[2]; /* of work-groups, least and most, in cycles */
 } path_result;
 
 const char *path_name(int kind);

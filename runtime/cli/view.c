@@ -18,7 +18,7 @@ typedef struct {
     const char *file, *compare, *range, *select, *csv;
     compare_mode mode;
     paint_panel_kind panel;
-    bool panel_given, mode_given, follow, keys;
+    bool panel_given, mode_given, follow, keys, path_only;
     view_unit unit;
     picture_options picture;
 } options;
@@ -131,6 +131,8 @@ static const cli_option rows[] = {
     {"panel", panel_names + 1, OPTION_OTHER, .take = take_panel,
      .help = "at the right: numbers (default), the kernel's lines with their "
              "cycles, what got slower"},
+    {"critical-path", NULL, OPTION_FLAG, AT(path_only),
+     .help = "dim what is not on the critical path"},
     {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
      .help = "from time A to B: cycles, or with ns, us, ms behind"},
     {"select", "TEXT", OPTION_NAME, AT(select),
@@ -249,6 +251,12 @@ static vpu_status prepare(shown *s, const options *o, vpu_error *err)
 {
     view_slice found;
 
+    if (o->path_only && !s->v.facts.n_path)
+        return err_set(err, VPU_ERR_INVALID,
+                       "--critical-path: %s says nothing about it; traces of "
+                       "vpu run do, but for the level summary",
+                       s->title);
+    s->v.path_only = o->path_only;
     if (o->range) {
         vpu_status st = show_range(s, o->range, err);
 

@@ -38,8 +38,12 @@ static void path_row(const report_stage_insight *x, str *out)
         str_printf(&where, "%s:%u", x->file, x->line);
     str_printf(out, "  %-26s ", "critical path");
     path_text(&x->path, x->line ? str_text(&where) : NULL, out);
-    str_printf(out, "; ends on SHAVE %u, others up to %llu cycles before\n",
-               x->path.shave, (unsigned long long)x->path.slack_most);
+    str_printf(out,
+               "; ends on SHAVE %u, others up to %llu cycles before; slack of "
+               "work-groups %llu to %llu\n",
+               x->path.shave, (unsigned long long)x->path.slack_most,
+               (unsigned long long)x->path.group_slack[0],
+               (unsigned long long)x->path.group_slack[1]);
     str_free(&where);
 }
 
@@ -73,9 +77,11 @@ static json_t *path_json(const report_stage_insight *x)
         if (x->path.cycles[k])
             json_object_set_new(kinds, path_name(k),
                                 json_integer((json_int_t)x->path.cycles[k]));
-    return json_pack("{s:o, s:I, s:I, s:s, s:I}", "cycles_by_kind", kinds,
-                     "shave", (json_int_t)x->path.shave, "slack",
-                     (json_int_t)x->path.slack_most, "file",
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:s, s:I}", "cycles_by_kind",
+                     kinds, "shave", (json_int_t)x->path.shave, "slack",
+                     (json_int_t)x->path.slack_most, "group_slack_least",
+                     (json_int_t)x->path.group_slack[0], "group_slack_most",
+                     (json_int_t)x->path.group_slack[1], "file",
                      x->line ? x->file : "", "line", (json_int_t)x->line);
 }
 

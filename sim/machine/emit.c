@@ -18,6 +18,8 @@
 
 enum { MAX_MERGED = 256, N_WINDOWS = 512, MAX_CHANNELS = 16 };
 
+static const char *const phase_names[] = {"pre", "comp", "post"};
+
 typedef struct {
     uint64_t begin, end, items, busy, bytes;
     uint64_t by_cause[MACH_N_CAUSES];
@@ -45,6 +47,8 @@ struct emit_writer {
     uint64_t start;
     trc_track stages;
     emit_local *local; /* NULL: none is used */
+    critical *path;    /* NULL: nobody asks */
+    trc_track device;
     between gaps[MACH_MAX_SHAVES];
     trc_track shaves[MACH_MAX_SHAVES], channels[MAX_CHANNELS], ddr, active;
     uint64_t now_by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES]; /* of the phase */
@@ -152,7 +156,7 @@ static void make_tracks(emit_writer *e, const mach_desc *desc)
     e->level = trc_writer_level(trace);
     e->start = launch->start_cycle;
     e->flow_base = launch->start_cycle << 20;
-    device = trc_track_group(trace, 0, "device");
+    e->device = device = trc_track_group(trace, 0, "device");
     e->stages = trc_track_slices(trace, device, "stages", TRC_CYCLES);
     begin_stage(e, desc);
     for (uint32_t i = 0; i < launch->n_shaves; i++) {
@@ -191,6 +195,10 @@ emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
     e->launch = launch;
     if (trace)
         make_tracks(e, desc);
+    if (e->watch && e->watch->path)
+        e->path = e->watch->path;
+    else if (trace)
+        e->path = critical_create(CRITICAL_BYTES);
     return e;
 }
 
@@ -255,8 +263,113 @@ static void add_gap(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
     b->end = t + cycles;
 }
 
+/* --- the critical path --------------------------------------------------- */
+
+/* Named so that a search for a phase or transfer does not find it here. */
+static void write_segment(emit_writer *e, trc_track track,
+                          const critical_segment *s)
+{
+    bool works = s->kind == CRITICAL_SHAVE;
+    trc_arg args[TRC_MAX_ARGS];
+    char name[48];
+    size_t n = 0;
+
+    if (works)
+        snprintf(name, sizeof name, "SHAVE %u group", s->shave);
+    else
+        snprintf(name, sizeof name, "%sDMA %u group",
+                 s->kind == CRITICAL_CHANNELS ? "busy " : "", s->channel);
+    args[n++] = TRC_UINT("shave", s->shave);
+    if (works) {
+        args[n++] = TRC_TEXT("phase", phase_names[s->phase]);
+        n += cause_args(args + n, s->by_cause);
+    } else {
+        args[n++] = TRC_UINT("channel", s->channel);
+        args[n++] = TRC_UINT(s->to_cmx ? "in" : "out", s->end - s->begin);
+    }
+    trc_slice(e->w, track, e->start + s->begin, e->start + s->end,
+              &(trc_event){.name = name,
+                           .numbered = true,
+                           .number = s->group,
+                           .args = args,
+                           .n_args = n});
+}
+
+/* Transfers are time that a SHAVE waits for them. */
+static void merge_segment(merge_list *l, const critical_segment *s)
+{
+    merged m = {.begin = s->begin, .end = s->end, .items = 1};
+
+    if (s->by_cause)
+        memcpy(m.by_cause, s->by_cause, sizeof m.by_cause);
+    else
+        m.by_cause[MACH_CAUSE_DMA_WAIT] = s->end - s->begin;
+    merge_add(l, &m);
+}
+
+static void write_path(emit_writer *e, const critical_result *r)
+{
+    trc_track track =
+        trc_track_slices(e->w, e->device, "critical path", TRC_CYCLES);
+    merge_list all = {0};
+
+    for (size_t i = 0; i < r->n_segments; i++)
+        if (e->level == TRC_SUMMARY)
+            merge_segment(&all, &r->segments[i]);
+        else
+            write_segment(e, track, &r->segments[i]);
+    write_merged(e, track, &all, "path");
+}
+
+/* On tracks of their own: phases are written when they happen, which is before
+ * anybody knows. */
+static void write_slack(emit_writer *e, const critical_result *r)
+{
+    trc_track tracks[MACH_MAX_SHAVES];
+    char name[32];
+
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++) {
+        snprintf(name, sizeof name, "SHAVE %u slack", i);
+        tracks[i] = trc_track_slices(e->w, e->device, name, TRC_CYCLES);
+    }
+    for (size_t i = 0; i < r->n_groups; i++) {
+        const critical_group *g = &r->groups[i];
+        const trc_arg args[] = {TRC_UINT("slack", g->slack),
+                                TRC_UINT("on critical path", g->on_path)};
+
+        trc_slice(e->w, tracks[g->shave], e->start + g->begin,
+                  e->start + g->end,
+                  &(trc_event){.name = "group",
+                               .numbered = true,
+                               .number = g->group,
+                               .args = args,
+                               .n_args = 2});
+    }
+}
+
+static void write_critical(emit_writer *e, const mach_profile *p)
+{
+    critical_result r;
+    vpu_error err;
+
+    if (!e->path)
+        return;
+    if (critical_finish(e->path, e->launch->n_shaves, p->cycles, &r, &err)) {
+        trc_note(e->w, "critical path of launch", "%s: not known, %s",
+                 e->launch->name ? e->launch->name : "", err.msg);
+        return;
+    }
+    write_path(e, &r);
+    if (e->level != TRC_SUMMARY)
+        write_slack(e, &r);
+}
+
 void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
 {
+    if (e && e->w && finished)
+        write_critical(e, p);
+    if (e && !(e->watch && e->watch->path))
+        critical_free(e->path);
     if (!e || !e->w) {
         free(e);
         return;
@@ -283,14 +396,13 @@ void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
 void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
                       uint64_t group, mach_phase phase)
 {
-    static const char *const names[] = {"pre", "comp", "post"};
     static const trc_flow flows[] = {TRC_FLOW_START, TRC_FLOW_STEP,
                                      TRC_FLOW_END};
     trc_arg args[] = {
         TRC_UINT("group", group), TRC_UINT("cycle", e ? e->start + t : 0),
         TRC_TEXT("launch", e && e->launch->name ? e->launch->name : ""),
         TRC_UINT("local bytes", e ? e->launch->local_bytes : 0)};
-    trc_event ev = {.name = names[phase],
+    trc_event ev = {.name = phase_names[phase],
                     .numbered = true,
                     .number = group,
                     .args = args,
@@ -298,6 +410,8 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
 
     if (e && e->watch && e->watch->phase_begin)
         e->watch->phase_begin(e->watch->user, shave, group, phase);
+    if (e)
+        critical_phase_begin(e->path, shave, t, group, phase);
     if (!e || !e->w)
         return;
     memset(e->now_by_cause[shave], 0, sizeof e->now_by_cause[shave]);
@@ -327,6 +441,8 @@ void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t)
 
     if (e && e->watch && e->watch->phase_end)
         e->watch->phase_end(e->watch->user, shave);
+    if (e)
+        critical_phase_end(e->path, shave, t);
     if (!e || !e->w)
         return;
     emit_local_phase_end(e->local, shave, t);
@@ -349,8 +465,9 @@ void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
 
     if (!e || !cycles)
         return;
-    if (e->watch)
+    if (e->watch && e->watch->cause)
         e->watch->cause(e->watch->user, shave, e->now, cycles, cause);
+    critical_cause(e->path, shave, t, cycles, cause);
     if (!e->w)
         return;
     e->now_by_cause[shave][cause] += cycles;
@@ -363,6 +480,16 @@ void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                                .idle = cause == MACH_CAUSE_IDLE});
     else if (e->level == TRC_GROUPS && !e->gaps[shave].in_phase)
         add_gap(e, shave, t, cycles, cause);
+}
+
+uint32_t emit_asked(emit_writer *e, uint64_t t, const critical_request *r)
+{
+    return e ? critical_asked(e->path, t, r) : 0;
+}
+
+void emit_needs(emit_writer *e, uint32_t shave, uint64_t t, critical_set set)
+{
+    critical_needs(e->path, shave, t, set);
 }
 
 void emit_transfer(emit_writer *e, const emit_dma *d)
@@ -380,6 +507,8 @@ void emit_transfer(emit_writer *e, const emit_dma *d)
         e->watch->transfer(e->watch->user,
                            &(const mach_moved){d->channel, d->shave, d->group,
                                                d->asked, d->begin, d->end, t});
+    if (e)
+        critical_moved(e->path, d->number, d->channel, d->begin, d->end);
     if (!e || !e->w)
         return;
     emit_local_transfer(e->local, d->shave, d->end, d->group);

@@ -1,12 +1,14 @@
 /* What the engine writes into a trace. Private to sim/machine.
  *
  * Tracks of the group "device": "stages", "SHAVE n", "DMA n", "SHAVE n local",
- * and the counters "DDR bytes/cycle" and "active SHAVEs"; and what it tells a
- * mach_watch. All functions accept a NULL emitter, which means neither. */
+ * the counters "DDR bytes/cycle" and "active SHAVEs", and, when a launch has
+ * ended, "critical path" and "SHAVE n slack"; and what it tells a mach_watch.
+ * All functions accept a NULL emitter, which means neither. */
 #ifndef VPU_SIM_MACHINE_EMIT_H
 #define VPU_SIM_MACHINE_EMIT_H
 
 #include "base/trace/writer.h"
+#include "sim/machine/critical.h"
 #include "sim/machine/desc.h"
 #include "sim/machine/launch.h"
 
@@ -26,9 +28,13 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
 void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t);
 void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause);
+/* Who waits for which transfers; see critical.h. */
+uint32_t emit_asked(emit_writer *e, uint64_t t, const critical_request *r);
+void emit_needs(emit_writer *e, uint32_t shave, uint64_t t, critical_set set);
 /* What a channel did for a group of a SHAVE. */
 typedef struct {
     uint32_t channel, shave;
+    uint32_t number; /* of emit_asked */
     uint64_t group, asked, begin, end;
     const mach_transfer *transfer;
 } emit_dma;

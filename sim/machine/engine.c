@@ -249,28 +249,32 @@ static vpu_status choose_phase(engine *e, uint32_t i)
     return VPU_OK;
 }
 
-static bool drained(const engine_shave *s)
+/* Transfers that something of a SHAVE needs. */
+static const critical_set all_transfers = {
+    (1 << N_SLOTS) - 1, (1 << MACH_N_PHASES) - 1, UINT64_MAX};
+
+static bool have_ended(const engine_shave *s, critical_set set)
 {
-    for (uint64_t slot = 0; slot < N_SLOTS; slot++)
-        for (int p = 0; p < MACH_N_PHASES; p++)
-            if (!engine_all_ended(s, slot, (mach_phase)p))
+    for (uint32_t slot = 0; slot < N_SLOTS; slot++)
+        for (uint32_t p = 0; p < MACH_N_PHASES; p++)
+            if (set.slots >> slot & 1 && set.phases >> p & 1 &&
+                !engine_all_ended(s, slot, (mach_phase)p))
                 return false;
     return true;
 }
 
 /* What the phase needs: its buffers filled and emptied, its transfer numbers
  * free for reuse. */
-static bool may_enter(const engine *e, const engine_shave *s)
+static critical_set needs_of_phase(const engine *e, const engine_shave *s)
 {
-    uint64_t slot = s->pos % N_SLOTS;
+    critical_set set = all_transfers;
 
     if (e->launch->one_buffer && s->phase == MACH_PRE)
-        return drained(s);
+        return set;
+    set.slots = 1u << s->pos % N_SLOTS;
     if (s->phase != MACH_COMP)
-        return engine_all_ended(s, slot, s->phase);
-    return engine_all_ended(s, slot, MACH_PRE) &&
-           engine_all_ended(s, slot, MACH_COMP) &&
-           engine_all_ended(s, slot, MACH_POST);
+        set.phases = 1u << s->phase;
+    return set;
 }
 
 static void enter_phase(engine *e, uint32_t i)
@@ -290,8 +294,8 @@ static void enter_phase(engine *e, uint32_t i)
 
 /* --- SHAVEs -------------------------------------------------------------- */
 
-/* Wait for transfers until ready. False: not yet. */
-static bool wait_until(engine *e, uint32_t i, bool ready)
+/* Wait for transfers of the set until ready. False: not yet. */
+static bool wait_until(engine *e, uint32_t i, bool ready, critical_set set)
 {
     engine_shave *s = &e->shaves[i];
 
@@ -304,6 +308,8 @@ static bool wait_until(engine *e, uint32_t i, bool ready)
         s->blocked = false;
         engine_account(e, i, MACH_CAUSE_DMA_WAIT, e->now - s->accounted);
     }
+    if (e->trace)
+        emit_needs(e->trace, i, s->accounted, set);
     return true;
 }
 
@@ -314,6 +320,7 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
     const mach_step *step = step_at(e, i, s->at);
     uint32_t slot = (uint32_t)(s->pos % N_SLOTS);
     engine_group *g = &s->groups[slot];
+    const critical_set set = {1u << slot, 1u << s->phase, step->id};
     engine_transfer r;
 
     if (step->kind == MACH_STEP_RUN)
@@ -327,10 +334,10 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
     if (step->kind == MACH_STEP_WAIT && !engine_all_ended(s, slot, s->phase)) {
         if (!s->blocked && !engine_in_step(e, i))
             return false;
-        if (!wait_until(e, i, engine_ended_below(e, i, step->id)))
+        if (!wait_until(e, i, engine_ended_below(e, i, step->id), set))
             return false;
     } else if (step->kind == MACH_STEP_WAIT) {
-        wait_until(e, i, true);
+        wait_until(e, i, true, set);
     } else if (step->kind == MACH_STEP_DMA) {
         if (!engine_in_step(e, i))
             return false;
@@ -342,6 +349,14 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
                               .group = g->id,
                               .transfer = step->detail.dma,
                               .asked = e->now};
+        r.told =
+            emit_asked(e->trace, e->now,
+                       &(const critical_request){.shave = i,
+                                                 .slot = slot,
+                                                 .number = r.number,
+                                                 .phase = r.phase,
+                                                 .group = r.group,
+                                                 .to_cmx = r.transfer.to_cmx});
         *st = engine_request(e, &r);
     }
     s->charged = false;
@@ -383,6 +398,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
 
     while (!st && s->state != DONE) {
         const engine_group *g = &s->groups[s->pos % N_SLOTS];
+        critical_set set;
 
         if (s->accounted > limit)
             return limit_reached(e);
@@ -395,9 +411,10 @@ static vpu_status shave_event(engine *e, uint32_t i)
                 s->state = CHOOSE; /* the group has no such phase */
                 break;
             }
-            if (!may_enter(e, s) && !s->blocked && !engine_in_step(e, i))
+            set = needs_of_phase(e, s);
+            if (!have_ended(s, set) && !s->blocked && !engine_in_step(e, i))
                 return VPU_OK;
-            if (!wait_until(e, i, may_enter(e, s)))
+            if (!wait_until(e, i, have_ended(s, set), set))
                 return VPU_OK;
             enter_phase(e, i);
             break;
@@ -415,7 +432,8 @@ static vpu_status shave_event(engine *e, uint32_t i)
         case DRAIN:
             if (!s->blocked && !engine_in_step(e, i))
                 return VPU_OK;
-            if (!wait_until(e, i, drained(s)))
+            set = all_transfers;
+            if (!wait_until(e, i, have_ended(s, set), set))
                 return VPU_OK;
             finish_shave(e, i);
             break;

@@ -58,6 +58,7 @@ static void end_transfer(engine *e, uint32_t c)
                          : &e->profile->dma_out_bytes) += r->transfer.bytes;
     emit_transfer(e->trace, &(const emit_dma){.channel = c,
                                               .shave = r->shave,
+                                              .number = r->told,
                                               .group = r->group,
                                               .asked = r->asked,
                                               .begin = ch->begin,

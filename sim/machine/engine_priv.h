@@ -73,6 +73,7 @@ typedef struct {
     uint64_t group;
     mach_transfer transfer;
     uint64_t asked; /* when the SHAVE came to it */
+    uint32_t told;  /* its number for the trace */
 } engine_transfer;
 
 typedef struct {

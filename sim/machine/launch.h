@@ -61,12 +61,15 @@ struct mach_watch {
     void (*phase_begin)(void *user, uint32_t shave, uint64_t group,
                         mach_phase phase);
     void (*phase_end)(void *user, uint32_t shave);
-    /* now: the common clock; the causes of one step have the same. */
+    /* now: the common clock; the causes of one step have the same. May be
+     * NULL. */
     void (*cause)(void *user, uint32_t shave, uint64_t now, uint64_t cycles,
                   mach_cause cause);
     void *user;
     /* May be NULL. In the order of their ends. */
     void (*transfer)(void *user, const mach_moved *m);
+    /* What waits for what is written there; NULL: nobody asks. */
+    struct critical *path;
 };
 
 typedef struct {

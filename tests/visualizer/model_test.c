@@ -277,6 +277,49 @@ END_TEST
 static char dir[] = "/tmp/model_testXXXXXX";
 static char path[4200];
 
+/* Known when all is over: SHAVE 0, then twice the channel, SHAVE 1 to the end;
+ * group i has a slack of 100 i cycles. */
+static void add_path(trc_writer *w, trc_track device)
+{
+    static const struct {
+        const char *name;
+        uint64_t begin, end, shave, channel, group;
+    } segments[] = {{"SHAVE 0 group", 0, 2000, 0, UINT64_MAX, 0},
+                    {"busy DMA 0 group", 2000, 2500, 0, 0, 0},
+                    {"DMA 0 group", 2500, 4000, 1, 0, 1},
+                    {"SHAVE 1 group", 4000, 30000, 1, UINT64_MAX, 19},
+                    {"SHAVE 1 group", 30000, 59900, 1, UINT64_MAX, 39}};
+    trc_track lane = trc_track_slices(w, device, "critical path", TRC_CYCLES);
+
+    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+        bool moves = segments[i].channel != UINT64_MAX;
+        uint64_t cycles = segments[i].end - segments[i].begin;
+        trc_arg args[] = {TRC_UINT("shave", segments[i].shave),
+                          TRC_UINT(moves ? "in" : "issue", cycles),
+                          TRC_UINT("channel", segments[i].channel)};
+
+        trc_slice(w, lane, segments[i].begin, segments[i].end,
+                  &(trc_event){.name = segments[i].name,
+                               .numbered = true,
+                               .number = segments[i].group,
+                               .args = args,
+                               .n_args = moves ? 3 : 2});
+    }
+    for (uint64_t i = 0; i < 40; i++) {
+        trc_arg args[] = {TRC_UINT("slack", 100 * i),
+                          TRC_UINT("on critical path", !i)};
+        trc_track slack = trc_track_slices(
+            w, device, i % 2 ? "SHAVE 1 slack" : "SHAVE 0 slack", TRC_CYCLES);
+
+        trc_slice(w, slack, i / 2 * 3000 + 1000, i / 2 * 3000 + 2900,
+                  &(trc_event){.name = "group",
+                               .numbered = true,
+                               .number = i,
+                               .args = args,
+                               .n_args = 2});
+    }
+}
+
 /* Two SHAVEs, groups with preload and postwrite, one channel, one counter. */
 static void write_trace(void)
 {
@@ -296,6 +339,7 @@ static void write_trace(void)
     dma = trc_track_slices(w, device, "DMA 0", TRC_CYCLES);
     ddr = trc_track_counter(w, device, "DDR bytes/cycle", TRC_CYCLES,
                             TRC_UNIT_NONE);
+    add_path(w, device);
     for (uint64_t i = 0; i < 40; i++) {
         static const char *const names[] = {"pre", "comp", "post"};
         trc_arg args[] = {TRC_UINT("group", i), TRC_TEXT("launch", "L")};
@@ -397,6 +441,87 @@ START_TEST(search_visits_all)
 }
 END_TEST
 
+/* Groups, transfers and the path's slices know the slack of their group. */
+START_TEST(slack_of_what_is_selected)
+{
+    view_slice s;
+    view_slack slack;
+    vpu_error err;
+    tl_timeline tl;
+    view v;
+
+    write_trace();
+    ck_assert(!load_file(path, &tl, &err));
+    ck_assert(!view_init(&v, &tl, &err));
+    for (uint32_t i = 0; i < 40; i++) {
+        static const char *const phases[] = {"pre", "comp", "post", "in"};
+
+        for (int k = 0; k < 4; k++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "%s %u", phases[k], i);
+            if (k == 3 && i % 2 == 0)
+                continue; /* has no transfer */
+            ck_assert(view_search(&v, name, 1, &s));
+            if (k == 3) { /* nothing says whose */
+                ck_assert(!view_slack_of(&v, &s, &slack));
+                continue;
+            }
+            ck_assert(view_slack_of(&v, &s, &slack));
+            ck_assert_uint_eq(slack.slack, 100 * i);
+            ck_assert_int_eq(slack.on_path, !i);
+        }
+    }
+    ck_assert(view_search(&v, "dma 0 group 1", 1, &s));
+    ck_assert(view_slack_of(&v, &s, &slack));
+    ck_assert_uint_eq(slack.slack, 100);
+    ck_assert(view_search(&v, "issue", 1, &s)); /* is of no group */
+    ck_assert(!view_slack_of(&v, &s, &slack));
+    view_free(&v);
+    tl_free(&tl);
+    drop_trace();
+}
+END_TEST
+
+/* Rows know when they are on the path; what touches is one stretch. */
+START_TEST(rows_on_the_path)
+{
+    const facts_stretch *at = NULL;
+    vpu_error err;
+    tl_timeline tl;
+    control k;
+    view v;
+
+    write_trace();
+    ck_assert(!load_file(path, &tl, &err));
+    ck_assert(!view_init(&v, &tl, &err));
+    ck_assert_uint_eq(v.facts.n_path, 3);
+    for (uint32_t i = 0; i < tl.n_rows; i++) {
+        uint64_t n = facts_path(&v.facts, &tl, i, &at);
+
+        if (tl.rows[i].kind == TL_ROW_SHAVE) {
+            ck_assert_uint_eq(n, 1);
+            ck_assert_uint_eq(at->begin, tl.rows[i].index ? 4000 : 0);
+            ck_assert_uint_eq(at->end, tl.rows[i].index ? 59900 : 2000);
+        } else if (tl.rows[i].kind == TL_ROW_DMA) {
+            ck_assert_uint_eq(n, 1);
+            ck_assert_uint_eq(at->begin, 2000);
+            ck_assert_uint_eq(at->end, 4000);
+        } else {
+            ck_assert_uint_eq(n, 0);
+        }
+    }
+    control_init(&k, &v, "t", NULL, NULL);
+    ck_assert(control_key(&k, 'x', 0) && v.path_only);
+    ck_assert(control_key(&k, 'x', 0) && !v.path_only);
+    v.facts.n_path = 0; /* as of a trace that does not say */
+    ck_assert(!control_key(&k, 'x', 0) && !v.path_only);
+    view_free(&v);
+    tl_free(&tl);
+    drop_trace();
+}
+END_TEST
+
 /* Every hit covers its point; rows fold, pin, hide and move. */
 START_TEST(hits_and_rows)
 {
@@ -408,7 +533,7 @@ START_TEST(hits_and_rows)
     write_trace();
     ck_assert(!load_file(path, &tl, &err));
     ck_assert(!view_init(&v, &tl, &err));
-    ck_assert_uint_eq(v.n_rows, 4);
+    ck_assert_uint_eq(v.n_rows, 5); /* slack is no row */
     for (double y = 0.5; y < v.height; y += 1)
         for (double x = 0; x < 1200; x += 13) {
             view_slice s;
@@ -609,7 +734,7 @@ START_TEST(every_key_is_taken)
                 continue;
             ck_assert_msg(control_key(&k, key, 0), "key %#x", key);
         }
-    ck_assert(!control_key(&k, 'x', 0));
+    ck_assert(!control_key(&k, '~', 0));
     ck_assert(!control_key(&k, 0, 0));
     compare_free(&cmp);
     for (int i = 0; i < 2; i++) {
@@ -760,6 +885,8 @@ int main(void)
     tcase_add_test(t, navigation_comes_back);
     tcase_add_test(t, a_written_trace_comes_back_in_cycles);
     tcase_add_test(t, search_visits_all);
+    tcase_add_test(t, slack_of_what_is_selected);
+    tcase_add_test(t, rows_on_the_path);
     tcase_add_test(t, hits_and_rows);
     tcase_add_test(t, a_hit_ends_where_the_slice_does);
     tcase_add_test(t, rows_end_where_they_do);

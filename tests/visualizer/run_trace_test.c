@@ -291,6 +291,85 @@ START_TEST(traffic_adds_up)
 }
 END_TEST
 
+/* Slack as the trace's tracks have it: of how many groups, least, most. */
+static uint32_t slack_of_groups(uint64_t *least, uint64_t *most)
+{
+    uint32_t n = 0;
+
+    *least = UINT64_MAX;
+    *most = 0;
+    for (uint32_t i = 0; i < tl.n_rows; i++) {
+        const tl_lane *l = tl.rows[i].lanes;
+
+        for (uint64_t k = 0; tl.rows[i].kind == TL_ROW_SLACK && k < l->n_slices;
+             k++, n++) {
+            tl_arg slack, on;
+
+            ck_assert(tl_slice_arg(&tl, l, k, "slack", &slack));
+            ck_assert(tl_slice_arg(&tl, l, k, "on critical path", &on));
+            ck_assert(!slack.number || !on.number);
+            *least = slack.number < *least ? slack.number : *least;
+            *most = slack.number > *most ? slack.number : *most;
+        }
+    }
+    return n;
+}
+
+static uint64_t reported(const json_t *path, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(path, key));
+}
+
+/* The path's row and the groups' slack are what the report says, which is a
+ * replay, at every level; a phase shows that of its group. */
+START_TEST(the_path_is_the_report_s)
+{
+    static const char *const levels[] = {"full", "groups", "summary"};
+    const char *layer = _i % 2 ? "GRNDma" : "GRN", *level = levels[_i / 2];
+    uint64_t sums[TL_N_CLASSES], least, most, all = 0;
+    const json_t *path, *kinds;
+    view_slack slack;
+    const tl_row *lane;
+    view_slice s;
+    json_t *report;
+    uint32_t n;
+
+    run(layer, arena_printf(p.arena,
+                            "--quiet --json --trace-level %s --trace t.pftrace",
+                            level));
+    report = json_loads(p.out, 0, NULL);
+    path = json_object_get(json_array_get(json_object_get(report, "stages"), 0),
+                           "critical_path");
+    kinds = json_object_get(path, "cycles_by_kind");
+    load("t.pftrace");
+    lane = row("critical path");
+    ck_assert(lane && lane->kind == TL_ROW_PATH && lane->n_lanes == 2);
+    tl_sums(&tl, &lane->lanes[1], 0, tl.end, sums);
+    for (int c = 0; c < TL_OTHER; c++)
+        all += sums[c];
+    ck_assert_uint_eq(all, tl.end);
+    for (int c = 0; c < TL_DMA_WAIT; c++)
+        ck_assert_uint_eq(sums[c], reported(kinds, tl_class_name((tl_class)c)));
+    ck_assert_uint_eq(sums[TL_DMA_WAIT] + sums[TL_IN] + sums[TL_OUT],
+                      reported(kinds, "transfers") +
+                          reported(kinds, "busy channels"));
+    n = slack_of_groups(&least, &most);
+    if (!strcmp(level, "summary")) {
+        ck_assert_uint_eq(n, 0);
+        ck_assert_uint_eq(v.facts.n_path, 0);
+    } else {
+        ck_assert_uint_eq(n, 32);
+        ck_assert_uint_eq(least, reported(path, "group_slack_least"));
+        ck_assert_uint_eq(most, reported(path, "group_slack_most"));
+        ck_assert_uint_gt(v.facts.n_path, 0);
+        ck_assert(view_search(&v, "comp 17", 1, &s));
+        ck_assert(view_slack_of(&v, &s, &slack) && slack.slack <= most);
+    }
+    json_decref(report);
+    unload();
+}
+END_TEST
+
 START_TEST(refusals)
 {
     static const char *const bad[] = {
@@ -330,6 +409,7 @@ int main(void)
     tcase_add_test(tc, lines_as_they_can_be_shown);
     tcase_add_test(tc, host_work_only_when_asked_for);
     tcase_add_loop_test(tc, traffic_adds_up, 0, 5);
+    tcase_add_loop_test(tc, the_path_is_the_report_s, 0, 6);
     tcase_add_test(tc, refusals);
     suite_add_tcase(s, tc);
     srunner_run_all(sr, CK_NORMAL);

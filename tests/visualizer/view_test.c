@@ -90,6 +90,24 @@ START_TEST(pictures)
 }
 END_TEST
 
+/* Of equal SHAVEs one is on the path: little of the others' colour is left. The
+ * path's own row keeps it. */
+START_TEST(what_is_not_on_the_path_is_dimmed)
+{
+    png_image image;
+    int all, rest;
+
+    terminal_run(&p, "view t.pftrace --png all.png");
+    ck_assert_msg(!p.status, "%s", p.err);
+    terminal_run(&p, "view t.pftrace --png rest.png --critical-path");
+    ck_assert_msg(!p.status, "%s", p.err);
+    all = count_color("all.png", 0xd55e00, &image);
+    rest = count_color("rest.png", 0xd55e00, &image);
+    ck_assert_int_gt(rest, all / 20);
+    ck_assert_int_lt(rest, all / 2);
+}
+END_TEST
+
 /* A row of the table per group's phase. */
 START_TEST(table_has_every_group)
 {
@@ -126,11 +144,15 @@ START_TEST(refusals)
         {"view t.pftrace --png x.png --range 5", "--range"},
         {"view t.pftrace --png x.png --range 9..5", "TIME..TIME"},
         {"view t.pftrace --png x.png --select zzz", "zzz"},
+        {"view s.pftrace --png x.png --critical-path", "level summary"},
         {"view t.pftrace --png no/such/x.png", "no/such"},
         {"view t.pftrace --png x.png --compare none", "none"},
         {"view t.pftrace --frob", "--help"}};
 
     terminal_text(&p, "empty", "");
+    terminal_run(&p, "run layer.xml --shape in0=1x4x8x16 --input 0=random:1 "
+                     "--trace s.pftrace --trace-level summary");
+    ck_assert_msg(!p.status, "%s", p.err);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         terminal_run(&p, bad[i].args);
         ck_assert_msg(p.status == 2, "%s: %d", bad[i].args, p.status);
@@ -148,7 +170,7 @@ START_TEST(a_cut_file_is_shown_in_part)
 
     ck_assert(!file_read(arena_printf(p.arena, "%s/t.pftrace", p.dir), 1 << 24,
                          p.arena, &bytes, &n, &err));
-    terminal_file(&p, "cut", bytes, n * 2 / 3);
+    terminal_file(&p, "cut", bytes, n - 1); /* in the last packet */
     terminal_run(&p, "view cut --png x.png");
     ck_assert_int_eq(p.status, 0);
     ck_assert(strstr(p.err, "shown in part"));
@@ -178,6 +200,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, pictures);
+    tcase_add_test(t, what_is_not_on_the_path_is_dimmed);
     tcase_add_test(t, table_has_every_group);
     tcase_add_test(t, refusals);
     tcase_add_test(t, a_cut_file_is_shown_in_part);

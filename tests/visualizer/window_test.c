@@ -76,8 +76,32 @@ static void add_source(trc_writer *w, trc_track source)
     }
 }
 
-/* slow: one group waits longer than in the other trace. */
-static void write_trace(const char *name, bool slow)
+/* All groups of the last SHAVE. */
+static void add_path(trc_writer *w, trc_track device)
+{
+    trc_track lane = trc_track_slices(w, device, "critical path", TRC_CYCLES);
+    uint64_t t = 0, shave = N_SHAVES - 1;
+
+    for (uint64_t k = 0; k < N_GROUPS; k++) {
+        uint64_t end = 200 * shave + (1750 + 50 * shave) * (k + 1);
+        trc_arg args[] = {TRC_UINT("shave", shave), TRC_UINT("issue", 800)};
+
+        trc_slice(w, lane, t, end,
+                  &(trc_event){.name = "SHAVE 3 group",
+                               .numbered = true,
+                               .number = shave * N_GROUPS + k,
+                               .args = args,
+                               .n_args = 2});
+        t = end;
+    }
+}
+
+typedef struct {
+    bool slow; /* one group waits longer than in the other trace */
+    bool path; /* it is told */
+} trace_form;
+
+static void write_trace(const char *name, trace_form form)
 {
     trc_arg stage[] = {
         TRC_TEXT("kernel", "norm"), TRC_UINT("local budget", 102400),
@@ -92,7 +116,7 @@ static void write_trace(const char *name, bool slow)
         w, TRC_PERFETTO, arena_printf(p.arena, "%s/%s", p.dir, name), &err));
     device = trc_track_group(w, 0, "device");
     stages = trc_track_slices(w, device, "stages", TRC_CYCLES);
-    trc_slice(w, stages, 0, slow ? 14000 : 12000,
+    trc_slice(w, stages, 0, form.slow ? 14000 : 12000,
               &(trc_event){.name = "norm", .args = stage, .n_args = 4});
     for (uint64_t i = 0; i < N_SHAVES; i++) {
         char text[32];
@@ -104,7 +128,7 @@ static void write_trace(const char *name, bool slow)
         local = trc_track_slices(w, device, text, TRC_CYCLES);
         for (uint64_t k = 0; k < N_GROUPS; k++) {
             uint64_t stall =
-                900 + 50 * i + (slow && i == 1 && k == 2 ? 1600 : 0);
+                900 + 50 * i + (form.slow && i == 1 && k == 2 ? 1600 : 0);
 
             add_group(w, shave, t, i * N_GROUPS + k, 800, stall);
             trc_slice(w, local, t, t + 800 + stall,
@@ -123,6 +147,8 @@ static void write_trace(const char *name, bool slow)
     trc_count_real(w, ddr, 12000, 0);
     add_source(w, trc_track_slices(w, trc_track_group(w, 0, "vpusim"), "source",
                                    TRC_CYCLES));
+    if (form.path)
+        add_path(w, device);
     ck_assert(!trc_writer_commit(w, &err));
 }
 
@@ -190,8 +216,9 @@ static void setup(void)
     /* Under the address sanitizer: what SDL's drivers leave behind cannot be
      * told apart, they are unloaded by then. model_test has our own leaks. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-    write_trace("before.pftrace", false);
-    write_trace("after.pftrace", true);
+    write_trace("before.pftrace", (trace_form){.path = false});
+    write_trace("after.pftrace", (trace_form){.slow = true});
+    write_trace("path.pftrace", (trace_form){.path = true});
     screen_open(&s, p.dir);
 }
 
@@ -274,6 +301,22 @@ START_TEST(session_of_two_traces)
     expect("only-b");
     screen_do(&s, "key v");
     expect("overlay");
+    quit(pid);
+}
+END_TEST
+
+START_TEST(session_of_a_critical_path)
+{
+    pid_t pid = terminal_start(&p, "view path.pftrace --size 1000x640 "
+                                   "--theme light --scale 1");
+
+    screen_focus(&s, "path");
+    screen_do(&s, "mousemove 300 600");
+    expect("path");
+    screen_do(&s, "key x");
+    expect("path-only");
+    screen_do(&s, "key x");
+    expect("path");
     quit(pid);
 }
 END_TEST
@@ -395,6 +438,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, session_of_one_trace);
     tcase_add_test(tc, session_of_two_traces);
+    tcase_add_test(tc, session_of_a_critical_path);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
     tcase_add_test(tc, what_is_remembered);

@@ -45,6 +45,9 @@ typedef struct {
     char names[N_TRACKS][64];
     uint64_t last[N_TRACKS], n_events, n_begins, flows, total[N_TRACKS];
     uint64_t cause_sum[N_TRACKS];
+    uint64_t n_slices[N_TRACKS], busy_ns[N_TRACKS]; /* outermost ones */
+    uint64_t begun[N_TRACKS];
+    uint64_t n_slacks, n_on_path;
     int depth[N_TRACKS];
     bool noted_fallback;
 } seen;
@@ -58,6 +61,23 @@ static bool on_track(void *user, const trc_read_track *t)
     return true;
 }
 
+/* A group on the path has no slack. */
+static void see_slack(seen *s, const trc_read_event *e)
+{
+    uint64_t slack = 0, on_path = 0;
+
+    for (size_t i = 0; i < e->n_args; i++) {
+        if (!strcmp(e->args[i].name, "slack")) {
+            slack = e->args[i].number;
+            s->n_slacks++;
+        }
+        if (!strcmp(e->args[i].name, "on critical path"))
+            on_path = e->args[i].number;
+    }
+    ck_assert(!slack || !on_path);
+    s->n_on_path += on_path;
+}
+
 static bool on_event(void *user, const trc_read_event *e)
 {
     seen *s = user;
@@ -65,9 +85,14 @@ static bool on_event(void *user, const trc_read_event *e)
     s->n_events++;
     ck_assert_uint_ge(e->ns, s->last[e->uuid]); /* so slices nest */
     s->last[e->uuid] = e->ns;
-    s->depth[e->uuid] += (e->kind == TRC_READ_BEGIN);
-    s->depth[e->uuid] -= (e->kind == TRC_READ_END);
+    if (e->kind == TRC_READ_BEGIN && !s->depth[e->uuid]++) {
+        s->n_slices[e->uuid]++;
+        s->begun[e->uuid] = e->ns;
+    }
+    if (e->kind == TRC_READ_END && !--s->depth[e->uuid])
+        s->busy_ns[e->uuid] += e->ns - s->begun[e->uuid];
     ck_assert_int_ge(s->depth[e->uuid], 0);
+    see_slack(s, e);
     s->n_begins += e->kind == TRC_READ_BEGIN;
     s->flows += e->flow != TRC_FLOW_NONE;
     if (!strcmp(e->name, "launch total"))
@@ -391,6 +416,29 @@ static mach_profile run_launch(trc_writer *w, uint64_t groups, uint64_t start)
     return p;
 }
 
+/* The path fills both launches; groups have their slack where they are told
+ * apart. */
+static void check_path(const seen *s, trc_level level, uint64_t cycles)
+{
+    uint64_t n_groups = level == TRC_SUMMARY ? 0 : 60, n_slacks = 0;
+    bool path = false;
+
+    for (int t = 0; t < N_TRACKS; t++) {
+        if (strstr(s->names[t], " slack"))
+            n_slacks += s->n_slices[t];
+        if (strcmp(s->names[t], "critical path") != 0)
+            continue;
+        path = true;
+        ck_assert_uint_eq(s->busy_ns[t], trc_cycles_to_ns(700, cycles));
+        if (level == TRC_SUMMARY)
+            ck_assert_uint_le(s->n_slices[t], 2 * 256);
+    }
+    ck_assert(path);
+    ck_assert_uint_eq(n_slacks, n_groups);
+    ck_assert_uint_eq(s->n_slacks, n_groups);
+    ck_assert_uint_le(s->n_on_path, n_groups);
+}
+
 /* Each level: no slice crosses another, causes add up, two launches in one
  * trace, the same bytes twice. */
 START_TEST(engine_traces)
@@ -406,10 +454,12 @@ START_TEST(engine_traces)
         ck_assert_msg(!trc_writer_commit(w, &err), "%s", err.msg);
         s = read_back();
         for (int t = 0; t < N_TRACKS; t++)
-            if (!strncmp(s.names[t], "SHAVE ", 6)) {
+            if (!strncmp(s.names[t], "SHAVE ", 6) &&
+                !strstr(s.names[t], "slack")) {
                 ck_assert_uint_eq(s.cause_sum[t], p.cycles + p2.cycles);
                 ck_assert_uint_eq(s.total[t], p2.cycles);
             }
+        check_path(&s, (trc_level)_i, p.cycles + p2.cycles);
         if (_i != TRC_SUMMARY)
             ck_assert_uint_eq(s.flows, 60 * 3);
         json_decref(read_json());
@@ -430,7 +480,7 @@ START_TEST(many_groups_fall_back_to_summary)
     ck_assert(!trc_writer_commit(w, &err));
     s = read_back();
     ck_assert(s.noted_fallback);
-    ck_assert_uint_le(s.n_events, 6 * 2 * 256 + 600);
+    ck_assert_uint_le(s.n_events, 7 * 2 * 256 + 600);
 }
 END_TEST
 

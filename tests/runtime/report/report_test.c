@@ -266,8 +266,11 @@ static void put_path(str *t, const json_t *s)
     }
     str_printf(t,
                "; ends on SHAVE %" PRIu64 ", others up to %" PRIu64
-               " cycles before\n",
-               fields_number(path, "shave"), fields_number(path, "slack"));
+               " cycles before; slack of work-groups %" PRIu64 " to %" PRIu64
+               "\n",
+               fields_number(path, "shave"), fields_number(path, "slack"),
+               fields_number(path, "group_slack_least"),
+               fields_number(path, "group_slack_most"));
     json_decref(kinds);
 }
 
