@@ -114,6 +114,7 @@ static void changed(flow_set *s, uint64_t now)
 /* The flow gets a place where queues are reckoned, the first that is free. */
 static void take_place(flow_set *s, flow *f, const flow_need *need)
 {
+    uint64_t last = 0;
     double blocks = 0;
 
     f->place = 0;
@@ -122,23 +123,35 @@ static void take_place(flow_set *s, flow *f, const flow_need *need)
     s->taken[f->place] = true;
     for (uint32_t b = 0; b < s->n_banks; b++) {
         flow_at_bank *at = &s->at_banks[b];
+        uint64_t blocking = need->blocking[b];
 
-        assert(need->blocking[b] <= need->bank_busy[b]);
-        if (!b || need->blocking[b] != need->blocking[b - 1])
-            blocks = (double)(int64_t)(quotient(need->blocking[b] << FLOW_Q,
-                                                f->length) /
-                                       2) /
-                     (1 << 11);
+        assert(blocking <= need->bank_busy[b]);
+        if (!f->rate[b])
+            continue;
+        if (blocking != last)
+            blocks =
+                (double)(int64_t)(quotient(blocking << FLOW_Q, f->length) / 2) /
+                (1 << 11);
+        last = blocking;
         at->rate[f->place] = (int32_t)f->rate[b] / (double)ONE;
         at->queue[f->place] = blocks;
+        at->n[f->place / FLOW_LANES]++;
+        at->n_all++;
     }
 }
 
 static void leave_place(flow_set *s, const flow *f)
 {
     s->taken[f->place] = false;
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        s->at_banks[b].rate[f->place] = s->at_banks[b].queue[f->place] = 0;
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        flow_at_bank *at = &s->at_banks[b];
+
+        if (!f->rate[b])
+            continue;
+        at->rate[f->place] = at->queue[f->place] = 0;
+        at->n[f->place / FLOW_LANES]--;
+        at->n_all--;
+    }
 }
 
 void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
@@ -342,22 +355,26 @@ static void share_by_age(const flow_set *s, plan *p)
         *p = aged;
 }
 
-/* Queues are reckoned for LANES places of flow_at_bank at a time. All numbers
- * are integers, or these over a power of two, as doubles: what is multiplied or
+/* Queues are reckoned for a bundle of places at a time. All numbers are
+ * integers, or these over a power of two, as doubles: what is multiplied or
  * divided is below 2^31, products are below 2^53. So results are those of
  * integer arithmetic, everywhere. */
-enum { LANES = 4, BUNDLES = FLOW_MAX / LANES };
 typedef double lanes
-    __attribute__((vector_size(LANES * 8), aligned(8), may_alias));
+    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
 typedef int64_t lane_bits
-    __attribute__((vector_size(LANES * 8), aligned(8), may_alias));
+    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
 
-/* What the running flows ask of the banks for which queues may form, and the
- * speeds at which they do. */
+/* What a bundle asks of a bank for which queues may form. */
 typedef struct {
-    const flow_at_bank *banks[MACH_MAX_BANKS];
-    uint32_t n_banks, n_bundles;
-    lanes allowed[BUNDLES], speed[BUNDLES];
+    const lanes *rate, *queue;
+    uint32_t bundle;
+} bank_use;
+
+typedef struct {
+    bank_use uses[MACH_MAX_BANKS * FLOW_BUNDLES]; /* bank by bank */
+    uint32_t end[MACH_MAX_BANKS];                 /* of the bank's uses */
+    uint32_t n_banks, n_uses, n_bundles;
+    lanes allowed[FLOW_BUNDLES], speed[FLOW_BUNDLES];
 } queues;
 
 /* The integer at or below x >= 0, which is one or 2^-21 from the next at least.
@@ -386,36 +403,31 @@ static INLINE void wait_in_queues(const queues *q, lanes waits[])
 {
     const double longest = ONE / 16 * 15;
     const lanes most = {longest, longest, longest, longest};
-    lanes fractions[MACH_MAX_BANKS][BUNDLES];
+    lanes others[MACH_MAX_BANKS * FLOW_BUNDLES];
 
-    for (uint32_t b = 0; b < q->n_banks; b++) {
-        const lanes *rates = (const lanes *)q->banks[b]->rate;
-        lanes taken[BUNDLES], sum = {0};
+    for (uint32_t b = 0, begin = 0; b < q->n_banks; begin = q->end[b++]) {
+        lanes sum = {0};
 
-        for (uint32_t i = 0; i < q->n_bundles; i++) {
-            taken[i] = rates[i] * q->speed[i];
-            cut(&taken[i]);
-            sum += taken[i];
+        for (uint32_t i = begin; i < q->end[b]; i++) {
+            others[i] = *q->uses[i].rate * q->speed[q->uses[i].bundle];
+            cut(&others[i]);
+            sum += others[i];
         }
-        for (uint32_t i = 0; i < q->n_bundles; i++) {
-            lanes u = sum[0] + sum[1] + sum[2] + sum[3] - taken[i];
-
-            limit(&u, &most);
-            fractions[b][i] = u * (1 << 11) / ((double)ONE - u);
-        }
+        for (uint32_t i = begin; i < q->end[b]; i++)
+            others[i] = sum[0] + sum[1] + sum[2] + sum[3] - others[i];
     }
-    /* Apart, so that many divisions are on their way. */
-    for (uint32_t b = 0; b < q->n_banks; b++) {
-        const lanes *blocking = (const lanes *)q->banks[b]->queue;
+    /* One loop after the other, so that many divisions are on their way. */
+    for (uint32_t i = 0; i < q->n_uses; i++) {
+        limit(&others[i], &most);
+        others[i] = others[i] * (1 << 11) / ((double)ONE - others[i]);
+    }
+    for (uint32_t i = 0; i < q->n_uses; i++) {
+        lanes wait = others[i];
 
-        for (uint32_t i = 0; i < q->n_bundles; i++) {
-            lanes wait = fractions[b][i];
-
-            cut(&wait);
-            wait *= blocking[i];
-            cut(&wait);
-            waits[i] += wait;
-        }
+        cut(&wait);
+        wait *= *q->uses[i].queue;
+        cut(&wait);
+        waits[q->uses[i].bundle] += wait;
     }
 }
 
@@ -445,7 +457,7 @@ static INLINE void agree(queues *q)
 
     memcpy(q->speed, q->allowed, q->n_bundles * sizeof *q->speed);
     for (int round = 0; round < ROUNDS; round++) {
-        lanes waits[BUNDLES];
+        lanes waits[FLOW_BUNDLES];
 
         memset(waits, 0, q->n_bundles * sizeof *waits);
         wait_in_queues(q, waits);
@@ -458,25 +470,41 @@ MACH_HOST_AVX2 static void agree_avx2(queues *q)
     agree(q);
 }
 
+/* Nobody waits where one flow is alone. */
+static void list_uses(const flow_set *s, queues *q)
+{
+    q->n_banks = q->n_uses = 0;
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        const flow_at_bank *at = &s->at_banks[b];
+
+        if (s->demand[b] <= QUEUES || at->n_all < 2)
+            continue;
+        for (uint32_t k = 0; k < q->n_bundles; k++) {
+            q->uses[q->n_uses] =
+                (bank_use){(const lanes *)&at->rate[k * FLOW_LANES],
+                           (const lanes *)&at->queue[k * FLOW_LANES], k};
+            q->n_uses += at->n[k] > 0;
+        }
+        q->end[q->n_banks++] = q->n_uses;
+    }
+}
+
 static void add_queues(const flow_set *s, plan *p)
 {
-    queues q = {.n_banks = 0};
+    queues q;
     double *allowed = (double *)q.allowed;
     uint32_t n_places = 0;
 
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        if (s->demand[b] > QUEUES)
-            q.banks[q.n_banks++] = &s->at_banks[b];
+    for (uint32_t k = 0; k < s->n_running; k++)
+        if (s->flows[s->running[k]].place >= n_places)
+            n_places = s->flows[s->running[k]].place + 1;
+    q.n_bundles = (n_places + FLOW_LANES - 1) / FLOW_LANES;
+    list_uses(s, &q);
     if (!q.n_banks)
         return;
-    for (uint32_t k = 0; k < s->n_running; k++) {
-        uint32_t place = s->flows[s->running[k]].place;
-
-        allowed[place] = (double)(int64_t)p->speed[k];
-        if (place >= n_places)
-            n_places = place + 1;
-    }
-    q.n_bundles = (n_places + LANES - 1) / LANES;
+    memset(allowed, 0, q.n_bundles * sizeof *q.allowed);
+    for (uint32_t k = 0; k < s->n_running; k++)
+        allowed[s->flows[s->running[k]].place] = (double)(int64_t)p->speed[k];
     if (mach_host_has_avx2())
         agree_avx2(&q);
     else

@@ -40,7 +40,9 @@ enum {
     FLOW_MAX = 64 + 16,
     FLOW_Q = 20,
     FLOW_BUS = MACH_MAX_BANKS, /* banks come first */
-    FLOW_N_RESOURCES
+    FLOW_N_RESOURCES,
+    FLOW_LANES = 4, /* places that one vector has, a bundle */
+    FLOW_BUNDLES = FLOW_MAX / FLOW_LANES
 };
 
 /* What a flow needs in all. */
@@ -68,8 +70,10 @@ typedef struct {
 /* What the counted flows ask of a bank, each at its place; 0 where none is. As
  * doubles, for arithmetic of several flows at once. */
 typedef struct {
-    double rate[FLOW_MAX];  /* of the bank's time */
-    double queue[FLOW_MAX]; /* Q9, half the blocking part of rate */
+    double rate[FLOW_MAX];   /* of the bank's time */
+    double queue[FLOW_MAX];  /* Q9, half the blocking part of rate */
+    uint8_t n[FLOW_BUNDLES]; /* flows in each bundle that use the bank */
+    uint8_t n_all;
 } flow_at_bank;
 
 typedef struct {
