@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/oom.h"
 #include "runtime/advice/advice_priv.h"
 
 static const struct {
@@ -77,14 +78,23 @@ static void add(advising *x, size_t rule, uint32_t launch,
                          .knob = whatif_edit_name(rules[rule].edit)};
 }
 
-static vpu_status advise_launch(advising *x, uint32_t i, vpu_error *err)
+typedef struct {
+    advising *x;
+    uint32_t launch;
+} question;
+
+static vpu_status ask_rules(void *user, arena *scratch, vpu_error *err)
 {
+    const question *q = user;
+    advising *x = q->x;
+    uint32_t i = q->launch;
     const backend_launch *run = backend_launch_of(x->b, i);
     whatif_launch w;
     vpu_status st = VPU_OK;
 
     whatif_launch_of(&x->g->launches[i], run, x->a, &w);
     w.cycles = run->exec.profile.cycles;
+    w.shared = whatif_share(scratch);
     for (size_t r = 0; r < sizeof rules / sizeof *rules && !st; r++) {
         whatif_edited edited;
         bool possible;
@@ -125,7 +135,7 @@ vpu_status advice_of(const graph *g, const backend *b, const mach_desc *desc,
         if (!run->steps || !mach_record_complete(run->steps))
             continue;
         out->known = true;
-        st = advise_launch(&x, i, err);
+        st = oom_scratch(ask_rules, &(question){&x, i}, err);
     }
     if (x.n)
         qsort(x.all, x.n, sizeof *x.all, by_gain);

@@ -215,6 +215,31 @@ static vpu_status replay_form(const whatif_launch *l, const form *f,
     return st;
 }
 
+/* --- what edits share ----------------------------------------------------- */
+
+struct whatif_shared {
+    arena *a;
+    bool added_up, sampled;
+    whatif_work w;
+    uint64_t sample_cycles; /* of the sample's groups, taken for the launch */
+};
+
+whatif_shared *whatif_share(arena *a)
+{
+    whatif_shared *x = arena_new(a, whatif_shared);
+
+    *x = (whatif_shared){.a = a};
+    return x;
+}
+
+static const whatif_work *work_of(const mach_record *steps, whatif_shared *x)
+{
+    if (!x->added_up)
+        x->w = whatif_work_of(steps, x->a);
+    x->added_up = true;
+    return &x->w;
+}
+
 /* --- the edits ------------------------------------------------------------ */
 
 typedef struct {
@@ -222,6 +247,7 @@ typedef struct {
     const mach_desc *desc;
     const mach_launch *launch;
     whatif_work w;
+    whatif_shared *shared;
     arena *scratch;
 } editing;
 
@@ -423,11 +449,27 @@ static vpu_status replay_sample(const editing *x, const whatif_rest *left,
     return st;
 }
 
+/* What the sample takes as it is. */
+static vpu_status replay_all(const editing *x, uint64_t *cycles, vpu_error *err)
+{
+    const whatif_rest all = {1, 1, 1, 1, 0};
+    mach_profile p;
+    vpu_status st = VPU_OK;
+
+    if (!x->shared->sampled) {
+        st = replay_sample(x, &all, &p, err);
+        x->shared->sample_cycles = st ? 0 : p.cycles;
+        x->shared->sampled = !st;
+    }
+    *cycles = x->shared->sample_cycles;
+    return st;
+}
+
 static vpu_status replay_left(const editing *x, const whatif_rest *left,
                               whatif_edited *out, vpu_error *err)
 {
-    const whatif_rest all = {1, 1, 1, 1, 0};
-    mach_profile before = {0}, whole = {0};
+    mach_profile whole = {0};
+    uint64_t before = 0;
     bool sampled =
         x->w.n_groups > (uint64_t)SAMPLE_GROUPS * x->launch->n_shaves;
     vpu_status st = replay_sample(x, left, &out->profile, err);
@@ -438,12 +480,11 @@ static vpu_status replay_left(const editing *x, const whatif_rest *left,
         return st;
     /* Where groups differ the sample's pace is not the launch's. */
     whole.cycles = x->l->cycles;
-    st = replay_sample(x, &all, &before, err);
+    st = replay_all(x, &before, err);
     if (!st && !whole.cycles)
         st = mach_record_replay(x->l->steps, x->desc, NULL, NULL, &whole, err);
-    if (!st && before.cycles)
-        out->profile.cycles =
-            scale(out->profile.cycles, whole.cycles, before.cycles);
+    if (!st && before)
+        out->profile.cycles = scale(out->profile.cycles, whole.cycles, before);
     return st;
 }
 
@@ -542,10 +583,12 @@ static vpu_status edit_work(const request *q, const editing *x, vpu_error *err)
 static vpu_status edit(void *user, arena *scratch, vpu_error *err)
 {
     const request *q = user;
+    whatif_shared *shared = q->l->shared ? q->l->shared : whatif_share(scratch);
     const editing x = {.l = q->l,
                        .desc = q->desc,
                        .launch = mach_record_launch(q->l->steps),
-                       .w = whatif_work_of(q->l->steps, scratch),
+                       .w = *work_of(q->l->steps, shared),
+                       .shared = shared,
                        .scratch = scratch};
 
     return edit_work(q, &x, err);

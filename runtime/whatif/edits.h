@@ -23,6 +23,12 @@ typedef enum {
     WHATIF_N_EDITS
 } whatif_edit;
 
+/* What edits of a launch have in common: its work, added up, and what a sample
+ * of its groups takes as it is. The first edit that needs it works it out. */
+typedef struct whatif_shared whatif_shared;
+/* In the arena, as all that edits put there. */
+whatif_shared *whatif_share(arena *a);
+
 typedef struct {
     const mach_record *steps;
     /* Its first accesses: which bytes a group touches, and how often. NULL: not
@@ -34,6 +40,9 @@ typedef struct {
      * source of the user's. Only WHATIF_LAYOUT applies then. */
     bool conversion;
     double waste[WASTE_N_KINDS]; /* of the issue cycles */
+    /* Of edits of these steps on one machine, by one thread at a time; NULL:
+     * each works all out itself. */
+    whatif_shared *shared;
 } whatif_launch;
 
 /* Does it cut the launch into other work-groups? */

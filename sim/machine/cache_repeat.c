@@ -37,23 +37,18 @@ static INLINE size_t extent_of(const uint64_t *list, size_t n, uint32_t k,
     return i;
 }
 
-#ifdef __x86_64__
-__attribute__((target("avx2"))) static size_t
-extent_avx2(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
+MACH_HOST_AVX2 static size_t extent_avx2(const uint64_t *list, size_t n,
+                                         uint32_t k, uint64_t d)
 {
     return extent_of(list, n, k, d);
 }
-#endif
 
 /* How many accesses list has up to the first, from the k-th on, that is not the
  * one k before moved by d; at least k. */
 static size_t extent(const uint64_t *list, size_t n, uint32_t k, uint64_t d)
 {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2"))
-        return extent_avx2(list, n, k, d);
-#endif
-    return extent_of(list, n, k, d);
+    return mach_host_has_avx2() ? extent_avx2(list, n, k, d)
+                                : extent_of(list, n, k, d);
 }
 
 /* Addresses beyond the last carry into what is above them: then the same

@@ -7,11 +7,10 @@
 
 #include "sim/machine/banks.h"
 #include "sim/machine/desc.h"
+#include "sim/machine/host.h"
 #include "sim/machine/steps.h"
 
 #define LOAD_NUMBERS 0xffffffu /* of cache_ddr_loads.load_number */
-
-#define INLINE inline __attribute__((always_inline))
 
 typedef struct {
     uint32_t *ways; /* n_sets * n_ways entries */

@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/machine/host.h"
+
 #define ONE (UINT64_C(1) << FLOW_Q)
 
 enum { NEGLIGIBLE = 4096, PATIENCE = 128 };
@@ -23,9 +25,20 @@ void flow_init(flow_set *s, uint64_t capacity, uint32_t n_banks)
     s->n_banks = n_banks;
 }
 
+/* a / b. Processors divide numbers of 53 bits faster as doubles, and rounding
+ * reaches no integer then that the quotient is below. */
+static uint64_t quotient(uint64_t a, uint64_t b)
+{
+    if ((a | b) >> 53)
+        return a / b;
+    return (uint64_t)(int64_t)((double)(int64_t)a / (double)(int64_t)b);
+}
+
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {
-    return a / b + (a % b != 0);
+    uint64_t n = quotient(a, b);
+
+    return n + (n * b != a);
 }
 
 /* The cycles the flow takes with every resource to itself. */
@@ -98,6 +111,49 @@ static void changed(flow_set *s, uint64_t now)
     s->dirty = true;
 }
 
+/* The flow gets a place where queues are reckoned, the first that is free. */
+static void take_place(flow_set *s, flow *f, const flow_need *need)
+{
+    uint64_t last = 0;
+    double blocks = 0;
+
+    f->place = 0;
+    while (s->taken[f->place])
+        f->place++;
+    s->taken[f->place] = true;
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        flow_at_bank *at = &s->at_banks[b];
+        uint64_t blocking = need->blocking[b];
+
+        assert(blocking <= need->bank_busy[b]);
+        if (!f->rate[b])
+            continue;
+        if (blocking != last)
+            blocks =
+                (double)(int64_t)(quotient(blocking << FLOW_Q, f->length) / 2) /
+                (1 << 11);
+        last = blocking;
+        at->rate[f->place] = (int32_t)f->rate[b] / (double)ONE;
+        at->queue[f->place] = blocks;
+        at->n[f->place / FLOW_LANES]++;
+        at->n_all++;
+    }
+}
+
+static void leave_place(flow_set *s, const flow *f)
+{
+    s->taken[f->place] = false;
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        flow_at_bank *at = &s->at_banks[b];
+
+        if (!f->rate[b])
+            continue;
+        at->rate[f->place] = at->queue[f->place] = 0;
+        at->n[f->place / FLOW_LANES]--;
+        at->n_all--;
+    }
+}
+
 void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
                 uint64_t work)
 {
@@ -107,12 +163,11 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     assert(need->bytes >> 43 == 0 && work >> 43 == 0);
     work = least_work(s, need, work);
     f->rate[FLOW_BUS] = rate_of(s, FLOW_BUS, need->bytes, work, &counts);
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        f->rate[b] = rate_of(s, b, need->bank_busy[b], work, &counts);
-        f->queue[b] = 0;
-        if (need->blocking[b])
-            f->queue[b] = (uint32_t)((need->blocking[b] << FLOW_Q) / work / 2);
-    }
+    for (uint32_t b = 0; b < s->n_banks; b++)
+        /* Banks are often alike, and divisions slow. */
+        f->rate[b] = b && need->bank_busy[b] == need->bank_busy[b - 1]
+                         ? f->rate[b - 1]
+                         : rate_of(s, b, need->bank_busy[b], work, &counts);
     f->dma = need->dma;
     f->length = work;
     f->work = work << FLOW_Q;
@@ -127,6 +182,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     for (uint32_t b = 0; b < s->n_banks; b++)
         s->demand[b] += f->rate[b];
     s->running[s->n_running++] = (uint8_t)i;
+    take_place(s, f, need);
     if (work < s->shortest || s->n_running == 1)
         s->shortest = work;
     if (crowded(s))
@@ -148,6 +204,7 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
     s->demand[FLOW_BUS] -= f->rate[FLOW_BUS];
     for (uint32_t b = 0; b < s->n_banks; b++)
         s->demand[b] -= f->rate[b];
+    leave_place(s, f);
     f->counted = false;
     if (s->contended)
         changed(s, now);
@@ -195,7 +252,7 @@ static uint64_t fair_rate(const flow_set *s, const plan *p, uint32_t r,
 
         if (n == n_small)
             return UINT64_MAX;
-        level = (rest > small ? rest - small : 0) / (n - n_small);
+        level = quotient(rest > small ? rest - small : 0, n - n_small);
         for (uint32_t k = 0; k < s->n_running; k++) {
             uint64_t rate = s->flows[s->running[k]].rate[r];
 
@@ -213,7 +270,7 @@ static uint64_t fair_rate(const flow_set *s, const plan *p, uint32_t r,
 
 static uint64_t speed_under(uint64_t fair, uint64_t rate)
 {
-    uint64_t speed = (fair << FLOW_Q) / rate;
+    uint64_t speed = quotient(fair << FLOW_Q, rate);
 
     return speed ? speed : 1;
 }
@@ -298,123 +355,167 @@ static void share_by_age(const flow_set *s, plan *p)
         *p = aged;
 }
 
-enum { LANES = 4 };
-typedef int32_t lanes __attribute__((vector_size(LANES * 4)));
-typedef double lanes_d __attribute__((vector_size(LANES * 8)));
+/* Queues are reckoned for a bundle of places at a time. All numbers are
+ * integers, or these over a power of two, as doubles: what is multiplied or
+ * divided is below 2^31, products are below 2^53. So results are those of
+ * integer arithmetic, everywhere. */
+typedef double lanes
+    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
+typedef int64_t lane_bits
+    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
 
-/* For n shares of a bank's time, u / (1 - u), Q11, of each; of at most 15/16:
- * longer queues are scarcity, shared above. Both numbers of the quotient are
- * exact as doubles, and so is its integer part. */
-static void fractions(lanes *shares, uint32_t n)
-{
-    const int32_t most = (int32_t)(ONE / 16 * 15);
-
-    for (uint32_t i = 0; i < n; i += LANES) {
-        lanes u = shares[i / LANES], over = u > most;
-
-        u = (over & most) | (~over & u);
-        shares[i / LANES] = __builtin_convertvector(
-            __builtin_convertvector(u << 11, lanes_d) /
-                __builtin_convertvector((int32_t)ONE - u, lanes_d),
-            lanes);
-    }
-}
-
-/* 1 / (1 + wait), Q20, to 11 bits: a division of 32 bits. */
-static uint32_t slowed(uint64_t wait)
-{
-    uint64_t d = (ONE + wait) >> 9;
-
-    return (UINT32_C(1) << 31) / (d < UINT32_MAX ? (uint32_t)d : UINT32_MAX);
-}
-
-/* The flows that use banks for which queues may form, bank by bank. */
+/* What a bundle asks of a bank for which queues may form. */
 typedef struct {
-    uint32_t k, rate, queue;
+    const lanes *rate, *queue;
+    uint32_t bundle;
 } bank_use;
 
 typedef struct {
-    bank_use list[FLOW_MAX * MACH_MAX_BANKS + 1];
-    uint32_t end[MACH_MAX_BANKS]; /* of the bank's part of list */
-    uint32_t n_banks;
-} bank_uses;
+    bank_use uses[MACH_MAX_BANKS * FLOW_BUNDLES]; /* bank by bank */
+    uint32_t end[MACH_MAX_BANKS];                 /* of the bank's uses */
+    uint32_t n_banks, n_uses, n_bundles;
+    lanes allowed[FLOW_BUNDLES], speed[FLOW_BUNDLES];
+} queues;
 
-static void list_uses(const flow_set *s, bank_uses *u)
+/* The integer at or below x >= 0, which is one or 2^-21 from the next at least.
+ * (A conversion there and back takes longer.) */
+static INLINE void cut(lanes *x)
 {
-    uint32_t n = 0;
+    const double whole = (double)(UINT64_C(3) << 51); /* no fractions there */
 
-    u->n_banks = 0;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        if (s->demand[b] <= QUEUES)
-            continue;
-        for (uint32_t k = 0; k < s->n_running; k++) {
-            const flow *f = &s->flows[s->running[k]];
+    *x = *x - (0.5 - 1.0 / (1 << 22)) + whole - whole;
+}
 
-            u->list[n] = (bank_use){k, f->rate[b], f->queue[b]};
-            n += f->rate[b] > 0;
-        }
-        if (n)
-            u->end[u->n_banks++] = n;
-    }
+/* The lesser of two integers. (Where vectors cannot be compared, compilers do
+ * so lane by lane.) */
+static INLINE void limit(lanes *x, const lanes *most)
+{
+    lanes apart = *x - *most;
+
+    apart = (lanes)((lane_bits)apart & INT64_MAX);
+    *x = (*x + *most - apart) / 2;
 }
 
 /* What blocking requests wait, in cycles per cycle of work (Q20), is added to
- * the flows' `waits`. */
-static void wait_in_queues(const plan *p, const bank_uses *u, uint64_t waits[])
+ * the flows' `waits`: where others take u of a bank's time u / (1 - u)
+ * services. u is 15/16 at most: longer queues are scarcity, shared above. */
+static INLINE void wait_in_queues(const queues *q, lanes waits[])
 {
-    uint32_t n = u->end[u->n_banks - 1];
-    lanes others[FLOW_MAX * MACH_MAX_BANKS / LANES];
-    int32_t *other = (int32_t *)others;
+    const double longest = ONE / 16 * 15;
+    const lanes most = {longest, longest, longest, longest};
+    lanes others[MACH_MAX_BANKS * FLOW_BUNDLES];
 
-    others[(n - 1) / LANES] = (lanes){0};
-    for (uint32_t b = 0, begin = 0; b < u->n_banks; begin = u->end[b++]) {
-        int32_t used = 0;
+    for (uint32_t b = 0, begin = 0; b < q->n_banks; begin = q->end[b++]) {
+        lanes sum = {0};
 
-        for (uint32_t i = begin; i < u->end[b]; i++) {
-            const bank_use *f = &u->list[i];
-
-            other[i] = (int32_t)(f->rate * p->speed[f->k] >> FLOW_Q);
-            used += other[i];
+        for (uint32_t i = begin; i < q->end[b]; i++) {
+            others[i] = *q->uses[i].rate * q->speed[q->uses[i].bundle];
+            cut(&others[i]);
+            sum += others[i];
         }
-        for (uint32_t i = begin; i < u->end[b]; i++)
-            other[i] = used - other[i];
+        for (uint32_t i = begin; i < q->end[b]; i++)
+            others[i] = sum[0] + sum[1] + sum[2] + sum[3] - others[i];
     }
-    fractions(others, n);
-    for (uint32_t i = 0; i < n; i++) {
-        const bank_use *f = &u->list[i];
+    /* One loop after the other, so that many divisions are on their way. */
+    for (uint32_t i = 0; i < q->n_uses; i++) {
+        limit(&others[i], &most);
+        others[i] = others[i] * (1 << 11) / ((double)ONE - others[i]);
+    }
+    for (uint32_t i = 0; i < q->n_uses; i++) {
+        lanes wait = others[i];
 
-        waits[f->k] += f->queue * (uint64_t)(uint32_t)other[i] >> 11;
+        cut(&wait);
+        wait *= *q->uses[i].queue;
+        cut(&wait);
+        waits[q->uses[i].bundle] += wait;
+    }
+}
+
+/* Speeds as queues make them, 1 / (1 + wait) to 11 bits: halfway there from the
+ * speeds before, unless these are the first. */
+static INLINE void slow_down(queues *q, const lanes waits[], bool first)
+{
+    for (uint32_t i = 0; i < q->n_bundles; i++) {
+        lanes next = ((double)ONE + waits[i]) / (1 << 9);
+
+        cut(&next);
+        next = (double)(UINT32_C(1) << 31) / next;
+        cut(&next);
+        limit(&next, &q->allowed[i]);
+        if (!first)
+            next = (q->speed[i] + next) / 2;
+        cut(&next);
+        q->speed[i] = next;
     }
 }
 
 /* Queues make flows slower, slower flows make queues shorter: a few rounds
  * towards where both agree, from the speeds scarcity allows. */
-static void add_queues(const flow_set *s, plan *p)
+static INLINE void agree(queues *q)
 {
     enum { ROUNDS = 3 };
-    uint64_t allowed[FLOW_MAX];
-    bank_uses uses;
 
-    list_uses(s, &uses);
-    if (!uses.n_banks)
-        return;
-    memcpy(allowed, p->speed, s->n_running * sizeof *allowed);
+    memcpy(q->speed, q->allowed, q->n_bundles * sizeof *q->speed);
     for (int round = 0; round < ROUNDS; round++) {
-        uint64_t waits[FLOW_MAX];
+        lanes waits[FLOW_BUNDLES];
 
-        memset(waits, 0, s->n_running * sizeof *waits);
-        wait_in_queues(p, &uses, waits);
-        for (uint32_t k = 0; k < s->n_running; k++) {
-            uint64_t next = slowed(waits[k]);
-
-            if (next > allowed[k])
-                next = allowed[k];
-            next = round ? (p->speed[k] + next) / 2 : next;
-            p->speed[k] = next ? next : 1;
-        }
+        memset(waits, 0, q->n_bundles * sizeof *waits);
+        wait_in_queues(q, waits);
+        slow_down(q, waits, !round);
     }
+}
+
+MACH_HOST_AVX2 static void agree_avx2(queues *q)
+{
+    agree(q);
+}
+
+/* Nobody waits where one flow is alone. */
+static void list_uses(const flow_set *s, queues *q)
+{
+    q->n_banks = q->n_uses = 0;
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        const flow_at_bank *at = &s->at_banks[b];
+
+        if (s->demand[b] <= QUEUES || at->n_all < 2)
+            continue;
+        for (uint32_t k = 0; k < q->n_bundles; k++) {
+            q->uses[q->n_uses] =
+                (bank_use){(const lanes *)&at->rate[k * FLOW_LANES],
+                           (const lanes *)&at->queue[k * FLOW_LANES], k};
+            q->n_uses += at->n[k] > 0;
+        }
+        q->end[q->n_banks++] = q->n_uses;
+    }
+}
+
+static void add_queues(const flow_set *s, plan *p)
+{
+    queues q;
+    double *allowed = (double *)q.allowed;
+    uint32_t n_places = 0;
+
     for (uint32_t k = 0; k < s->n_running; k++)
-        p->lost[k] += (uint32_t)(allowed[k] - p->speed[k]);
+        if (s->flows[s->running[k]].place >= n_places)
+            n_places = s->flows[s->running[k]].place + 1;
+    q.n_bundles = (n_places + FLOW_LANES - 1) / FLOW_LANES;
+    list_uses(s, &q);
+    if (!q.n_banks)
+        return;
+    memset(allowed, 0, q.n_bundles * sizeof *q.allowed);
+    for (uint32_t k = 0; k < s->n_running; k++)
+        allowed[s->flows[s->running[k]].place] = (double)(int64_t)p->speed[k];
+    if (mach_host_has_avx2())
+        agree_avx2(&q);
+    else
+        agree(&q);
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        uint32_t place = s->flows[s->running[k]].place;
+        uint64_t speed = (uint64_t)((const double *)q.speed)[place];
+
+        p->lost[k] += (uint32_t)(p->speed[k] - speed);
+        p->speed[k] = speed;
+    }
 }
 
 void flow_share(flow_set *s, uint64_t now)

@@ -40,7 +40,9 @@ enum {
     FLOW_MAX = 64 + 16,
     FLOW_Q = 20,
     FLOW_BUS = MACH_MAX_BANKS, /* banks come first */
-    FLOW_N_RESOURCES
+    FLOW_N_RESOURCES,
+    FLOW_LANES = 4, /* places that one vector has, a bundle */
+    FLOW_BUNDLES = FLOW_MAX / FLOW_LANES
 };
 
 /* What a flow needs in all. */
@@ -54,7 +56,7 @@ typedef struct {
 
 typedef struct {
     uint32_t rate[FLOW_N_RESOURCES]; /* greatest, per cycle Q20 */
-    uint32_t queue[MACH_MAX_BANKS];  /* half the blocking part of rate */
+    uint32_t place;                  /* in flow_at_bank, while it is counted */
     bool dma;
     uint64_t length; /* cycles with every resource to itself */
     uint64_t work;   /* left at `since`, cycles Q20 */
@@ -65,6 +67,15 @@ typedef struct {
     uint32_t lost;   /* of each cycle, to busy banks, Q20 */
 } flow;
 
+/* What the counted flows ask of a bank, each at its place; 0 where none is. As
+ * doubles, for arithmetic of several flows at once. */
+typedef struct {
+    double rate[FLOW_MAX];   /* of the bank's time */
+    double queue[FLOW_MAX];  /* Q9, half the blocking part of rate */
+    uint8_t n[FLOW_BUNDLES]; /* flows in each bundle that use the bank */
+    uint8_t n_all;
+} flow_at_bank;
+
 typedef struct {
     uint64_t capacity[FLOW_N_RESOURCES]; /* per cycle Q20 */
     uint64_t demand[FLOW_N_RESOURCES];   /* sum of the counted flows' rates */
@@ -72,6 +83,8 @@ typedef struct {
     flow flows[FLOW_MAX];
     uint8_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
     uint32_t n_running;
+    bool taken[FLOW_MAX]; /* places */
+    flow_at_bank at_banks[MACH_MAX_BANKS];
     uint64_t shortest;  /* at most the least length of a running flow */
     bool dirty;         /* speeds are out of date */
     uint64_t due;       /* cycle: no later they are to be brought up to date */

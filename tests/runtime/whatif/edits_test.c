@@ -166,9 +166,9 @@ static uint64_t issue_of(const mach_profile *p, uint32_t n)
 
 /* --- properties ----------------------------------------------------------- */
 
-/* Whatever the launch, an edit applies or does not, takes what it takes twice,
- * and does as much as before: as many bytes, or none where loads become copies;
- * as many issue cycles, but for what it leaves out. */
+/* Whatever the launch, an edit applies or does not, takes what it takes twice
+ * and beside others, and does as much as before: as many bytes, or none where
+ * loads become copies; as many issue cycles, but for what it leaves out. */
 START_TEST(work_is_kept)
 {
     made x = make((uint64_t)_i);
@@ -179,15 +179,17 @@ START_TEST(work_is_kept)
                              .sample = x.memory ? sample_of(&x) : NULL,
                              .n_items = x.n_groups * UINT64_C(32),
                              .waste = {0.5, 0.25, 0.125}};
+    whatif_launch sharing = l;
 
+    sharing.shared = whatif_share(mem);
     for (whatif_edit e = WHATIF_NO_EDIT + 1; e < WHATIF_N_EDITS; e++) {
         whatif_edited a, b;
         bool possible, again;
 
         ck_assert_msg(!whatif_edit_launch(&l, e, &desc, &possible, &a, &err),
                       "%s", err.msg);
-        ck_assert_msg(!whatif_edit_launch(&l, e, &desc, &again, &b, &err), "%s",
-                      err.msg);
+        ck_assert_msg(!whatif_edit_launch(&sharing, e, &desc, &again, &b, &err),
+                      "%s", err.msg);
         ck_assert(possible == again);
         if (!possible)
             continue;
@@ -211,6 +213,46 @@ START_TEST(work_is_kept)
             ck_assert_uint_le(issue_of(&a.profile, x.n_shaves),
                               issue_of(&before, x.n_shaves) / 2 + x.n_shaves);
     }
+    mach_record_free(r);
+}
+END_TEST
+
+/* Of a launch with so many groups that a part of them is replayed each edit
+ * takes as long alone as after others, which have replayed that part as it is.
+ */
+START_TEST(samples_are_shared)
+{
+    made x = {.state = 9, .n_shaves = 2, .n_groups = 1200, .memory = true};
+    uint64_t copied;
+    mach_record *r = record_of(&x, &copied);
+    const whatif_launch l = {.steps = r,
+                             .sample = sample_of(&x),
+                             .n_items = x.n_groups * UINT64_C(32),
+                             .cycles = replayed(r).cycles,
+                             .waste = {0.5, 0.25, 0.125}};
+    const whatif_edit edits[] = {WHATIF_SETS, WHATIF_BANKS, WHATIF_DIVISIONS,
+                                 WHATIF_BRANCHES, WHATIF_SPILLS};
+    whatif_launch sharing = l;
+    uint32_t n = 0;
+
+    sharing.shared = whatif_share(mem);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        whatif_edited a, b;
+        bool possible, again;
+
+        ck_assert(
+            !whatif_edit_launch(&l, edits[i], &desc, &possible, &a, &err));
+        ck_assert(
+            !whatif_edit_launch(&sharing, edits[i], &desc, &again, &b, &err));
+        ck_assert(possible == again);
+        if (!possible)
+            continue;
+        ck_assert_uint_eq(a.profile.cycles, b.profile.cycles);
+        ck_assert_mem_eq(a.profile.by_cause, b.profile.by_cause,
+                         sizeof a.profile.by_cause);
+        n++;
+    }
+    ck_assert_uint_ge(n, 4);
     mach_record_free(r);
 }
 END_TEST
@@ -316,6 +358,7 @@ int main(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, work_is_kept, 0, SEEDS);
+    tcase_add_test(t, samples_are_shared);
     tcase_add_loop_test(t, scaled, 0, SEEDS);
     tcase_add_test(t, conversions);
     tcase_add_test(t, banks_stay_together);
