@@ -246,6 +246,10 @@ typedef struct {
     /* Open a session with that device and send RESET. */
     vpu_status (*reset)(const char *device, const backend_stick_options *o,
                         const log_sink *log, vpu_error *err);
+    /* Of an opened stick, between runs, in degrees Celsius.
+     *
+     * VPU_ERR_IO, VPU_ERR_LIMIT, VPU_ERR_MISMATCH  it does not answer so */
+    vpu_status (*temperature)(void *self, double *celsius, vpu_error *err);
 } backend_stick_ops;
 
 typedef struct backend_ops {

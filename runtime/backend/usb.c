@@ -310,6 +310,15 @@ static vpu_status stick_run(void *self, uint32_t first, uint32_t n,
     return VPU_OK;
 }
 
+static vpu_status temperature(void *self, double *celsius, vpu_error *err)
+{
+    float told[MVNC_N_THERMAL] = {0};
+    vpu_status st = mvnc_thermal(((stick *)self)->s.mvnc, told, err);
+
+    *celsius = (double)told[1]; /* behind the level of throttling */
+    return st;
+}
+
 const backend_ops backend_usb_ops = {
     .name = "usb",
     .called = "sticks",
@@ -322,4 +331,5 @@ const backend_ops backend_usb_ops = {
     .read = stick_read,
     .extras = BACKEND_TRACE | BACKEND_NATIVE,
     .run = stick_run,
-    .stick = &(const backend_stick_ops){backend_usb_layout, backend_usb_reset}};
+    .stick = &(const backend_stick_ops){backend_usb_layout, backend_usb_reset,
+                                        temperature}};

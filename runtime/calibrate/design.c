@@ -195,7 +195,10 @@ graph *design_graph(const design_case *cases, const uint32_t *order, size_t n,
     g->buffers[IN] = buffer("in0", GRAPH_INPUT, 64);
     g->buffers[ZEROS] = buffer("data", GRAPH_CONST, DATA);
     g->buffers[ZEROS].init = arena_array(a, int32_t, DATA);
-    g->buffers[PLACED] = buffer("place", GRAPH_SCRATCH, PLACE);
+    /* No scratch memory: where a blob has it, and where what lies behind it is,
+     * would depend on the order of the launches, and with it the banks. */
+    g->buffers[PLACED] = buffer("out1", GRAPH_OUTPUT, PLACE);
+    g->buffers[PLACED].port = 1;
     g->buffers[LEFT] = buffer("out0", GRAPH_OUTPUT, OUT);
     g->launches = arena_array(a, graph_launch, n + 1);
     g->n_launches = (uint32_t)n;

@@ -286,8 +286,9 @@ static double fit_numbers(fit *f, const task *t, double *x, int rounds)
 }
 
 /* Where what is scarce changes, the sum has more than one valley: each number
- * is tried further away. True: one is better, and x is there. */
-static bool shake(fit *f, const task *t, double *x, double *best)
+ * is tried further away, with `wide` as the exponent of its factors. True: one
+ * is better, and x is there. */
+static bool shake(fit *f, const task *t, double wide, double *x, double *best)
 {
     static const double factors[] = {0.8, 0.9, 0.95, 1.05, 1.1, 1.25};
     enum { N_FACTORS = sizeof factors / sizeof *factors };
@@ -301,8 +302,9 @@ static bool shake(fit *f, const task *t, double *x, double *best)
             double y[MAX_PARAMS], sum;
 
             memcpy(y, x, sizeof y);
-            y[p] = bounded(&f->params[p],
-                           at_grid(&f->params[p], x[p] * factors[k]));
+            y[p] =
+                bounded(&f->params[p],
+                        at_grid(&f->params[p], x[p] * pow(factors[k], wide)));
             if (y[p] == x[p])
                 y[p] = bounded(&f->params[p], x[p] + (factors[k] < 1 ? -1 : 1));
             sum = objective(f, y, t, r);
@@ -322,9 +324,23 @@ static double fit_well(fit *f, const task *t, double *x)
     enum { SHAKES = 4 };
     double best = fit_numbers(f, t, x, FINE);
 
-    for (int i = 0; i < SHAKES && !f->st && shake(f, t, x, &best); i++)
+    for (int i = 0; i < SHAKES && !f->st && shake(f, t, 1, x, &best); i++)
         best = fit_numbers(f, t, x, FINE);
     return best;
+}
+
+/* From anywhere: each number is tried at up to three times its size first. */
+static double fit_coarsely(fit *f, const task *t, double *x)
+{
+    enum { SHAKES = 2 };
+    arena_mark mark = arena_save(f->a);
+    double best = objective(f, x, t, arena_array(f->a, double, f->n_cases));
+
+    arena_restore(f->a, mark);
+    for (int i = 0;
+         i < SHAKES && !isinf(best) && !f->st && shake(f, t, 5, x, &best); i++)
+        ;
+    return isinf(best) ? best : fit_numbers(f, t, x, COARSE);
 }
 
 /* --- choices -------------------------------------------------------------- */
@@ -397,7 +413,7 @@ static void fit_block(fit *f, design_block b)
         memcpy(c.x, f->x, sizeof c.x);
         for (size_t i = 0; i < n; i++)
             c.x[choices[i]] = f->params[choices[i]].choices[digits[i]];
-        c.sum = fit_numbers(f, &t, c.x, n ? COARSE : FINE);
+        c.sum = fit_coarsely(f, &t, c.x);
         if (!isinf(c.sum))
             keep_best(best, &n_best, &c);
     } while (!f->st && next(f, choices, n, digits));
@@ -593,8 +609,7 @@ static void judge_cases(fit *f, fit_result *out)
     out->rms = sqrt(squares / (double)f->n_cases);
 }
 
-/* Parameters of a block with cases that are not explained, and of those that
- * come behind it, since they stand on it, are in doubt. */
+/* Parameters of a block with cases that are not explained are in doubt. */
 static void doubt(const fit *f, fit_result *out)
 {
     for (size_t i = 0; i < f->n_cases; i++) {

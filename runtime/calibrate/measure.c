@@ -156,6 +156,21 @@ static vpu_status take_times(measuring *m, const backend *b, const graph *g,
     return st;
 }
 
+/* What does not tell a temperature is measured all the same. */
+static void note_temperature(measuring *m, const backend *b)
+{
+    const backend_stick_ops *stick = b->ops->stick;
+    measure_result *out = m->out;
+    double now = 0;
+
+    if (!stick || stick->temperature(b->self, &now, NULL) || !(now > 0))
+        return;
+    if (out->coldest == 0 || now < out->coldest)
+        out->coldest = now;
+    if (now > out->hottest)
+        out->hottest = now;
+}
+
 /* One order, from the opening to the closing of the device. */
 static vpu_status run_order(measuring *m, uint32_t number, vpu_error *err)
 {
@@ -180,11 +195,14 @@ static vpu_status run_order(measuring *m, uint32_t number, vpu_error *err)
     if (!st) {
         m->out->device = arena_strdup(m->a, cfg->ops->caps(b.self)->device);
         st = fill(g, &b, m->a, err);
+        note_temperature(m, &b);
     }
     for (uint32_t i = 0; i < cfg->repeats && !st; i++)
         st = cfg->run.how.cancel && atomic_load(cfg->run.how.cancel)
                  ? err_set(err, VPU_ERR_STOPPED, "stopped")
                  : take_times(m, &b, g, order, err);
+    if (!st)
+        note_temperature(m, &b);
     backend_close(&b);
     return st;
 }

@@ -32,6 +32,9 @@ typedef struct {
     size_t n_cases;
     uint32_t n_times; /* of each case, outliers included */
     const char *device;
+    /* Of a stick, in degrees Celsius, before and behind each order; both 0: it
+     * tells none. */
+    double coldest, hottest;
     /* What the model runs: the cases in the order of `cases`, as the device
      * had them; a stick's from its blob. */
     graph *graph;

@@ -86,11 +86,20 @@ static void add_unexplained(const measure_result *m, const fit_result *f,
              "machine's file.\n");
 }
 
+static void add_temperature(const measure_result *m, str *out)
+{
+    if (m->hottest > 0)
+        str_printf(out, ", at %.1f to %.1f degrees Celsius", m->coldest,
+                   m->hottest);
+}
+
 void calibrate_text(const measure_result *m, const fit_config *cfg,
                     const fit_result *f, str *out)
 {
-    str_printf(out, "%s: %zu cases, %u times each\n\n", m->device, m->n_cases,
+    str_printf(out, "%s: %zu cases, %u times each", m->device, m->n_cases,
                m->n_times);
+    add_temperature(m, out);
+    str_puts(out, "\n\n");
     add_values(cfg, f, out);
     str_printf(out, "\n%-8s %6s %14s %12s\n", "block", "cases",
                "worst residual", "unexplained");
@@ -175,10 +184,13 @@ void calibrate_html(const measure_result *m, const fit_config *cfg,
                "<title>vpu calibrate</title>\n<style>%s</style>\n<h1>",
                style);
     str_puts_markup(out, m->device);
+    str_printf(out, "</h1>\n<p>%zu cases, %u times each", m->n_cases,
+               m->n_times);
+    add_temperature(m, out);
     str_printf(out,
-               "</h1>\n<p>%zu cases, %u times each; residuals have a root mean "
-               "square of %.2f %%, %zu cases are not explained.\n",
-               m->n_cases, m->n_times, f->rms * 100, f->n_unexplained);
+               "; residuals have a root mean square of %.2f %%, %zu cases are "
+               "not explained.\n",
+               f->rms * 100, f->n_unexplained);
     str_puts(out, "<h2>Parameters</h2>\n");
     html_values(cfg, f, out);
     str_puts(out, "<h2>Cases</h2>\n");
@@ -221,12 +233,12 @@ json_t *calibrate_json(const measure_result *m, const fit_config *cfg,
                       (int)m->times[i].n_used, "model_s", f->cases[i].seconds,
                       "residual", f->cases[i].residual, "explained",
                       (int)f->cases[i].explained));
-    return json_pack("{s:o, s:i, s:o, s:I, s:f, s:I, s:I, s:o}", "device",
-                     jsontext_string(m->device), "times", (int)m->n_times,
-                     "parameters", json_values(cfg, f), "unexplained",
-                     (json_int_t)f->n_unexplained, "rms", f->rms, "runs",
-                     (json_int_t)f->runs, "replays", (json_int_t)f->replays,
-                     "cases", cases);
+    return json_pack(
+        "{s:o, s:f, s:f, s:i, s:o, s:I, s:f, s:I, s:I, s:o}", "device",
+        jsontext_string(m->device), "coldest", m->coldest, "hottest",
+        m->hottest, "times", (int)m->n_times, "parameters", json_values(cfg, f),
+        "unexplained", (json_int_t)f->n_unexplained, "rms", f->rms, "runs",
+        (json_int_t)f->runs, "replays", (json_int_t)f->replays, "cases", cases);
 }
 
 void calibrate_machine(const measure_result *m, const fit_result *f, arena *a,
