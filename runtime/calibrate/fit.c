@@ -56,6 +56,10 @@ static mach_desc machine_of(const fit *f, const double *x)
         design_param_set(&f->params[i], &d, x[i]);
     if (d.ddr_peak_bw < d.ddr_eff_bw)
         d.ddr_peak_bw = d.ddr_eff_bw;
+    /* A bank's cycle is tRAS + tRP, a switch tRP + tRCD, and tRAS the longer.
+     */
+    if (d.ddr_row_switch > d.ddr_row_cycle)
+        d.ddr_row_switch = d.ddr_row_cycle;
     return d;
 }
 
@@ -494,9 +498,11 @@ static void widen(const fit *f, uint32_t choice, const double *y,
  * was), and notes those that explain the times as well. */
 static bool compare_choices(fit *f, double sum, fit_value *values)
 {
+    double *scratch = arena_array(f->a, double, f->n_cases);
+
     for (uint32_t i = 0; i < f->n_params && !f->st; i++) {
         const design_param *p = &f->params[i];
-        const task all = numbers_of(f, p->block, NULL);
+        const task t = numbers_of(f, p->block, cases_of(f, p->block));
 
         for (uint32_t k = 0; k < p->n_choices && !f->st; k++) {
             double y[MAX_PARAMS], other;
@@ -505,10 +511,11 @@ static bool compare_choices(fit *f, double sum, fit_value *values)
                 continue;
             memcpy(y, f->x, sizeof y);
             y[i] = p->choices[k];
-            other = residuals(f, y, NULL, f->seconds + f->n_cases);
-            if (isinf(other) || other > 100 * (sum + (double)f->n_cases))
+            other = residuals(f, y, NULL, scratch);
+            if (isinf(other) || other > 1000 * (sum + (double)f->n_cases))
                 continue; /* numbers of its block do not mend that much */
-            other = fit_numbers(f, &all, y, 2);
+            fit_well(f, &t, y);
+            other = residuals(f, y, NULL, scratch);
             if (other < sum - CLEARLY) {
                 memcpy(f->x, y, sizeof f->x);
                 return true;
@@ -634,24 +641,25 @@ static void set_values(const fit *f, fit_value *values)
 static void judge(fit *f, fit_result *out)
 {
     const task all = numbers_of(f, DESIGN_N_BLOCKS, NULL);
-    double sum = fit_well(f, &all, f->x);
-
+    double *r = arena_array(f->a, double, f->n_cases);
     enum { MAX_CHANGES = 8 };
 
-    for (int i = 0; i < MAX_CHANGES && compare_choices(f, sum, NULL); i++)
-        sum = fit_well(f, &all, f->x);
+    for (int i = 0; i < MAX_CHANGES; i++) {
+        fit_well(f, &all, f->x);
+        if (!compare_choices(f, residuals(f, f->x, NULL, r), NULL))
+            break;
+    }
     for (size_t i = 0; i < f->n_params; i++)
         f->x[i] = at_grid(&f->params[i], f->x[i]);
     set_values(f, out->values);
     judge_numbers(f, out->values);
-    compare_choices(f, residuals(f, f->x, NULL, f->seconds + f->n_cases),
-                    out->values);
+    compare_choices(f, residuals(f, f->x, NULL, r), out->values);
     judge_cases(f, out);
     doubt(f, out);
     out->best = machine_of(f, f->x);
     out->machine = *f->cfg->start;
     for (size_t i = 0; i < f->n_params; i++)
-        if (out->values[i].verdict == FIT_FOUND)
+        if (out->values[i].verdict != FIT_DOUBT)
             design_param_set(&f->params[i], &out->machine, f->x[i]);
 }
 
@@ -675,7 +683,7 @@ vpu_status fit_run(const fit_config *cfg, arena *a, fit_result *out,
     *out = (fit_result){.n_values = f.n_params};
     out->values = arena_array(a, fit_value, f.n_params);
     f.sigma = arena_array(a, double, f.n_cases);
-    f.seconds = arena_array(a, double, 2 * f.n_cases);
+    f.seconds = arena_array(a, double, f.n_cases);
     for (size_t i = 0; i < f.n_cases; i++)
         f.sigma[i] = hypot(cfg->measured->times[i].error, BELIEVED);
     for (size_t i = 0; i < f.n_params; i++)

@@ -251,19 +251,22 @@ void calibrate_machine(const measure_result *m, const fit_result *f, arena *a,
         const fit_value *v = &f->values[i];
         char range[2 * TEXT + 4];
 
-        if (v->verdict != FIT_FOUND)
+        if (v->verdict == FIT_DOUBT)
             continue;
         interval(v, range);
-        mach_desc_note(&d, v->param->name,
-                       &(const mach_param_note){
-                           .source = arena_printf(
-                               a,
-                               "vpu calibrate: %zu cases, %u times each, on "
-                               "%s",
-                               m->n_cases, m->n_times, m->device),
-                           .status = MACH_CALIBRATED,
-                           .interval = arena_strdup(a, range)},
-                       a);
+        mach_desc_note(
+            &d, v->param->name,
+            &(const mach_param_note){
+                .source = arena_printf(
+                    a, "vpu calibrate: %s%zu cases, %u times each, on %s",
+                    v->verdict == FIT_VAGUE ? "not determined, goes with the "
+                                              "others; "
+                                            : "",
+                    m->n_cases, m->n_times, m->device),
+                .status =
+                    v->verdict == FIT_FOUND ? MACH_CALIBRATED : MACH_ASSUMED,
+                .interval = arena_strdup(a, range)},
+            a);
     }
     mach_desc_write(&d, out);
 }

@@ -16,8 +16,9 @@ void calibrate_html(const measure_result *m, const fit_config *cfg,
 json_t *calibrate_json(const measure_result *m, const fit_config *cfg,
                        const fit_result *f);
 /* The machine's file: found parameters are "calibrated", measured on `device`,
- * with their intervals; the others are as they were in the description that the
- * fit began with. In a. */
+ * with their intervals; those that the times do not determine are "assumed",
+ * the values that go with the others; the rest is as it was in the description
+ * that the fit began with. In a. */
 void calibrate_machine(const measure_result *m, const fit_result *f, arena *a,
                        str *out);
 
