@@ -126,8 +126,12 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # minutes: built-ins value by value and drivers of others, whose code is not
 # instrumented; random kernels, damaged sources and faults by the hundred, of
 # which the rest has examples; a window and a stick that mostly wait; shell
-# scripts, and the pages' examples that they run.
-ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults runtime/backend/backend_layers \
+# scripts, and the pages' examples that they run; whole samples, ports of all of them
+# and sweeps that are killed, whose code other tests run on less.
+ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults check/lanes check/samples \
+             kernels/determinism kernels/items kernels/layers kernels/samples kernels/smooth \
+             runtime/advice/advice runtime/api/resize runtime/port/port runtime/sweep/killed \
+             runtime/tune/tune_cli runtime/backend/backend_layers \
              runtime/backend/backend_opencl runtime/suite/mutation runtime/survey/stick_report \
              sim/builtins/builtins_convert sim/builtins/builtins_edge sim/builtins/builtins_float \
              sim/builtins/builtins_half sim/builtins/builtins_int sim/builtins/builtins_memory \
