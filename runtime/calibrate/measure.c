@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/backend/binaries.h"
+#include "runtime/calibrate/model.h"
 #include "runtime/import/import.h"
 #include "runtime/link/xlink_wire.h"
 
@@ -117,18 +118,6 @@ typedef struct {
     arena *a;
 } measuring;
 
-static vpu_status fill(const graph *g, const backend *b, arena *a,
-                       vpu_error *err)
-{
-    vpu_status st = VPU_OK;
-
-    for (uint32_t i = 0; i < g->n_buffers && !st; i++)
-        if (g->buffers[i].role == GRAPH_INPUT)
-            st = b->ops->write(b->self, i,
-                               arena_array(a, char, g->buffers[i].bytes), err);
-    return st;
-}
-
 static vpu_status take_times(measuring *m, const backend *b, const graph *g,
                              const uint32_t *order, vpu_error *err)
 {
@@ -194,7 +183,7 @@ static vpu_status run_order(measuring *m, uint32_t number, vpu_error *err)
                      cfg->ops->name);
     if (!st) {
         m->out->device = arena_strdup(m->a, cfg->ops->caps(b.self)->device);
-        st = fill(g, &b, m->a, err);
+        st = model_fill(&b, g, m->a, err);
         note_temperature(m, &b);
     }
     for (uint32_t i = 0; i < cfg->repeats && !st; i++)

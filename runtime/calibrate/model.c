@@ -28,15 +28,15 @@ struct model {
     uint64_t runs, replays;
 };
 
-static vpu_status fill(model *m, vpu_error *err)
+vpu_status model_fill(const backend *b, const graph *g, arena *a,
+                      vpu_error *err)
 {
     vpu_status st = VPU_OK;
 
-    for (uint32_t i = 0; i < m->g->n_buffers && !st; i++)
-        if (m->g->buffers[i].role == GRAPH_INPUT)
-            st = m->b.ops->write(
-                m->b.self, i, arena_array(m->a, char, m->g->buffers[i].bytes),
-                err);
+    for (uint32_t i = 0; i < g->n_buffers && !st; i++)
+        if (g->buffers[i].role == GRAPH_INPUT)
+            st = b->ops->write(b->self, i,
+                               arena_array(a, char, g->buffers[i].bytes), err);
     return st;
 }
 
@@ -58,7 +58,7 @@ vpu_status model_open(const graph *g, const mach_desc *desc,
         &m->run, g, &m->b, err);
     if (!st) {
         m->b.ops->observe->keep_steps(m->b.self, MAX_STEP_BYTES);
-        st = fill(m, err);
+        st = model_fill(&m->b, g, a, err);
     }
     if (st) {
         model_close(m);

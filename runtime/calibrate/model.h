@@ -16,6 +16,11 @@ vpu_status model_open(const graph *g, const mach_desc *desc,
                       const log_sink *log, model **out, vpu_error *err);
 void model_close(model *m); /* NULL is fine */
 
+/* Zeros for every input of g, which b was opened for: the contents that all
+ * kernels expect. Errors of backend_ops.write. */
+vpu_status model_fill(const backend *b, const graph *g, arena *a,
+                      vpu_error *err);
+
 /* The seconds of each launch that is wanted (NULL: all). Where only the
  * engine's numbers differ from those of the launch's last run, its steps are
  * replayed (sim/machine/record.h).
