@@ -642,6 +642,7 @@ static void judge(fit *f, fit_result *out)
 {
     const task all = numbers_of(f, DESIGN_N_BLOCKS, NULL);
     double *r = arena_array(f->a, double, f->n_cases);
+    mach_desc best;
     enum { MAX_CHANGES = 8 };
 
     for (int i = 0; i < MAX_CHANGES; i++) {
@@ -656,11 +657,12 @@ static void judge(fit *f, fit_result *out)
     compare_choices(f, residuals(f, f->x, NULL, r), out->values);
     judge_cases(f, out);
     doubt(f, out);
-    out->best = machine_of(f, f->x);
+    best = machine_of(f, f->x);
     out->machine = *f->cfg->start;
     for (size_t i = 0; i < f->n_params; i++)
         if (out->values[i].verdict != FIT_DOUBT)
-            design_param_set(&f->params[i], &out->machine, f->x[i]);
+            design_param_set(&f->params[i], &out->machine,
+                             design_param_get(&f->params[i], &best));
 }
 
 const char *fit_verdict_name(fit_verdict v)

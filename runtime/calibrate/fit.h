@@ -39,7 +39,6 @@ typedef struct {
     mach_desc machine; /* all but those in doubt, which are as they were at the
                           beginning: what was found holds beside what goes with
                           it, determined or not */
-    mach_desc best;    /* all of them as they explain the times best */
     fit_value *values; /* one for each row of params.def */
     size_t n_values;
     fit_case *cases; /* one for each of the measurement */

@@ -22,6 +22,21 @@ static void interval(const fit_value *v, char out[2 * TEXT + 4])
     snprintf(out, 2 * TEXT + 4, "%s..%s", low, high);
 }
 
+/* A row of the table of parameters. */
+typedef struct {
+    char value[TEXT], before[TEXT], range[2 * TEXT + 4];
+} value_text;
+
+static value_text text_of(const fit_value *v, const mach_desc *start)
+{
+    value_text x;
+
+    number(v->param, v->value, x.value);
+    number(v->param, design_param_get(v->param, start), x.before);
+    interval(v, x.range);
+    return x;
+}
+
 /* Of a block. */
 typedef struct {
     uint32_t n, n_unexplained;
@@ -50,13 +65,10 @@ static void add_values(const fit_config *cfg, const fit_result *f, str *out)
                "95 %", "unit", "before", "");
     for (size_t i = 0; i < f->n_values; i++) {
         const fit_value *v = &f->values[i];
-        char value[TEXT], before[TEXT], range[2 * TEXT + 4];
+        const value_text x = text_of(v, cfg->start);
 
-        number(v->param, v->value, value);
-        number(v->param, design_param_get(v->param, cfg->start), before);
-        interval(v, range);
         str_printf(out, "%-18s %10s  %-18s %-8s %10s  %s", v->param->name,
-                   value, range, design_param_unit(v->param), before,
+                   x.value, x.range, design_param_unit(v->param), x.before,
                    fit_verdict_name(v->verdict));
         if (*v->with)
             str_printf(out, ", only together with %s", v->with);
@@ -131,16 +143,13 @@ static void html_values(const fit_config *cfg, const fit_result *f, str *out)
                   "<th></tr>\n");
     for (size_t i = 0; i < f->n_values; i++) {
         const fit_value *v = &f->values[i];
-        char value[TEXT], before[TEXT], range[2 * TEXT + 4];
+        const value_text x = text_of(v, cfg->start);
 
-        number(v->param, v->value, value);
-        number(v->param, design_param_get(v->param, cfg->start), before);
-        interval(v, range);
         str_printf(out,
                    "<tr class=\"%s\"><td>%s<td class=n>%s<td>%s<td>%s"
                    "<td class=n>%s<td>%s%s%s</tr>\n",
-                   classes[v->verdict], v->param->name, value, range,
-                   design_param_unit(v->param), before,
+                   classes[v->verdict], v->param->name, x.value, x.range,
+                   design_param_unit(v->param), x.before,
                    fit_verdict_name(v->verdict),
                    *v->with ? ", only together with " : "", v->with);
     }
