@@ -21,10 +21,18 @@
 #define STEP 0.08      /* of a number, for its derivative */
 #define TWO_SIDED 1.96 /* deviations of 95 % */
 
-enum { MAX_PARAMS = DENSE_MAX, MAX_PASSES = 4, COARSE = 4, FINE = 12 };
+enum { MAX_PARAMS = DENSE_MAX, MAX_PASSES = 4 };
 #define FAR 10.0
 #define MARGIN 20.0
 enum { N_BEST = 8 }; /* combinations that are fitted finely */
+
+/* How long numbers are moved: rounds, while each takes a part of the sum. */
+typedef struct {
+    int rounds;
+    double gain;
+} effort;
+
+static const effort coarse = {4, 0.1}, fine = {12, 1e-4};
 
 typedef struct {
     const fit_config *cfg;
@@ -36,6 +44,7 @@ typedef struct {
     double start[MAX_PARAMS]; /* those of cfg->start */
     double *sigma;            /* of each case */
     double *seconds;
+    size_t *order; /* in which cases are asked */
     vpu_error *err;
     vpu_status st; /* once it is not VPU_OK nothing is tried any more */
     uint64_t asked;
@@ -63,30 +72,44 @@ static mach_desc machine_of(const fit *f, const double *x)
     return d;
 }
 
+static double residual(fit *f, size_t i)
+{
+    if (!f->st && f->cfg->cancel && atomic_load(f->cfg->cancel))
+        f->st = err_set(f->err, VPU_ERR_STOPPED, "stopped");
+    if (!f->st)
+        f->st = model_seconds(f->m, i, &f->seconds[i], f->err);
+    return f->st ? INFINITY
+                 : log(f->seconds[i] / f->cfg->measured->times[i].seconds) /
+                       f->sigma[i];
+}
+
 /* Residuals of the cases, 0 of others; the sum of their squares. Infinite: no
- * such machine. */
-static double residuals(fit *f, const double *x, const bool *cases, double *r)
+ * such machine, or the sum is limit at least; r holds nothing then. The case
+ * that goes over the limit is asked first next time: it likely does again. */
+static double residuals(fit *f, const double *x, const bool *cases,
+                        double limit, double *r)
 {
     mach_desc d = machine_of(f, x);
     double sum = 0;
 
     if (mach_desc_contradiction(&d))
         return INFINITY;
-    if (!f->st && f->cfg->cancel && atomic_load(f->cfg->cancel))
-        f->st = err_set(f->err, VPU_ERR_STOPPED, "stopped");
-    if (!f->st)
-        f->st = model_ask(f->m, &d, cases, f->seconds, f->err);
-    if (f->st)
-        return INFINITY;
+    model_set(f->m, &d);
     f->asked++;
-    for (size_t i = 0; i < f->n_cases; i++) {
-        r[i] = 0;
-        if (cases && !cases[i])
-            continue;
-        r[i] = log(f->seconds[i] / f->cfg->measured->times[i].seconds) /
-               f->sigma[i];
+    for (size_t k = 0; k < f->n_cases; k++) {
+        size_t i = f->order[k];
+
+        r[i] = !cases || cases[i] ? residual(f, i) : 0;
         sum += r[i] * r[i];
+        if (sum >= limit || f->st) {
+            memmove(&f->order[1], f->order, k * sizeof *f->order);
+            f->order[0] = i;
+            return INFINITY;
+        }
     }
+    sum = 0; /* its last bits do not depend on the order */
+    for (size_t i = 0; i < f->n_cases; i++)
+        sum += r[i] * r[i];
     return sum;
 }
 
@@ -121,14 +144,15 @@ static double strayed(const fit *f, uint32_t p, double x)
 }
 
 /* residuals, and the squares of how far the numbers have strayed. */
-static double objective(fit *f, const double *x, const task *t, double *r)
+static double objective(fit *f, const double *x, const task *t, double limit,
+                        double *r)
 {
-    double sum = residuals(f, x, t->cases, r);
+    double away = 0;
 
     for (size_t j = 0; j < t->n; j++)
-        sum += strayed(f, t->list[j], x[t->list[j]]) *
-               strayed(f, t->list[j], x[t->list[j]]);
-    return sum;
+        away += strayed(f, t->list[j], x[t->list[j]]) *
+                strayed(f, t->list[j], x[t->list[j]]);
+    return away + residuals(f, x, t->cases, limit - away, r);
 }
 
 static double greatest_change(const fit *f, const double *a, const double *b)
@@ -156,7 +180,7 @@ static void derive_by(fit *f, const double *x, uint32_t p, double part,
         y[p] = at_grid(param, x[p]);
         y[p] += step_of(param, y[p], part);
         h = y[p] - x[p];
-        if (h == 0 || isinf(residuals(f, y, cases, moved)))
+        if (h == 0 || isinf(residuals(f, y, cases, INFINITY, moved)))
             memcpy(moved, r, f->n_cases * sizeof *r);
         if (greatest_change(f, moved, r) > 0.05 || f->st)
             break;
@@ -244,16 +268,16 @@ static bool try_step(fit *f, const task *t, const double *a, const double *g,
 }
 
 /* Moves x to where the sum of squares, which is returned, is least nearby. */
-static double fit_numbers(fit *f, const task *t, double *x, int rounds)
+static double fit_numbers(fit *f, const task *t, double *x, effort most)
 {
     arena_mark mark = arena_save(f->a);
     double *r = arena_array(f->a, double, f->n_cases);
     double *other = arena_array(f->a, double, f->n_cases);
     double *jacobi = arena_array(f->a, double, t->n * f->n_cases + 1);
     double a[MAX_PARAMS * MAX_PARAMS], g[MAX_PARAMS], lambda = 1e-3;
-    double best = objective(f, x, t, r);
+    double best = objective(f, x, t, INFINITY, r);
 
-    for (int round = 0; round < rounds && !isinf(best) && t->n; round++) {
+    for (int round = 0; round < most.rounds && !isinf(best) && t->n; round++) {
         double before = best;
 
         derive(f, x, t, r, jacobi);
@@ -271,8 +295,9 @@ static double fit_numbers(fit *f, const task *t, double *x, int rounds)
             double y[MAX_PARAMS], sum;
 
             memcpy(y, x, sizeof y);
-            sum = try_step(f, t, a, g, lambda, y) ? objective(f, y, t, other)
-                                                  : INFINITY;
+            sum = try_step(f, t, a, g, lambda, y)
+                      ? objective(f, y, t, best, other)
+                      : INFINITY;
             if (sum < best) {
                 best = sum;
                 memcpy(x, y, sizeof y);
@@ -282,7 +307,7 @@ static double fit_numbers(fit *f, const task *t, double *x, int rounds)
             }
             lambda *= 10;
         }
-        if (f->st || before - best <= 1e-4 * before + 1e-9)
+        if (f->st || before - best <= most.gain * before + 1e-9)
             break;
     }
     arena_restore(f->a, mark);
@@ -311,7 +336,7 @@ static bool shake(fit *f, const task *t, double wide, double *x, double *best)
                         at_grid(&f->params[p], x[p] * pow(factors[k], wide)));
             if (y[p] == x[p])
                 y[p] = bounded(&f->params[p], x[p] + (factors[k] < 1 ? -1 : 1));
-            sum = objective(f, y, t, r);
+            sum = objective(f, y, t, *best, r);
             if (sum < *best) {
                 *best = sum;
                 memcpy(x, y, sizeof y);
@@ -326,10 +351,10 @@ static bool shake(fit *f, const task *t, double wide, double *x, double *best)
 static double fit_well(fit *f, const task *t, double *x)
 {
     enum { SHAKES = 4 };
-    double best = fit_numbers(f, t, x, FINE);
+    double best = fit_numbers(f, t, x, fine);
 
     for (int i = 0; i < SHAKES && !f->st && shake(f, t, 1, x, &best); i++)
-        best = fit_numbers(f, t, x, FINE);
+        best = fit_numbers(f, t, x, fine);
     return best;
 }
 
@@ -338,13 +363,14 @@ static double fit_coarsely(fit *f, const task *t, double *x)
 {
     enum { SHAKES = 2 };
     arena_mark mark = arena_save(f->a);
-    double best = objective(f, x, t, arena_array(f->a, double, f->n_cases));
+    double best =
+        objective(f, x, t, INFINITY, arena_array(f->a, double, f->n_cases));
 
     arena_restore(f->a, mark);
     for (int i = 0;
          i < SHAKES && !isinf(best) && !f->st && shake(f, t, 5, x, &best); i++)
         ;
-    return isinf(best) ? best : fit_numbers(f, t, x, COARSE);
+    return isinf(best) ? best : fit_numbers(f, t, x, coarse);
 }
 
 /* --- choices -------------------------------------------------------------- */
@@ -511,16 +537,17 @@ static bool compare_choices(fit *f, double sum, fit_value *values)
                 continue;
             memcpy(y, f->x, sizeof y);
             y[i] = p->choices[k];
-            other = residuals(f, y, NULL, scratch);
-            if (isinf(other) || other > 1000 * (sum + (double)f->n_cases))
+            other = residuals(f, y, NULL, 1000 * (sum + (double)f->n_cases),
+                              scratch);
+            if (isinf(other))
                 continue; /* numbers of its block do not mend that much */
             fit_well(f, &t, y);
-            other = residuals(f, y, NULL, scratch);
+            other = residuals(f, y, NULL, sum + CLEARLY, scratch);
             if (other < sum - CLEARLY) {
                 memcpy(f->x, y, sizeof f->x);
                 return true;
             }
-            if (other < sum + CLEARLY && values)
+            if (other < sum + CLEARLY)
                 widen(f, i, y, values);
         }
     }
@@ -569,7 +596,7 @@ static void judge_numbers(fit *f, fit_value *values)
     double a[MAX_PARAMS * MAX_PARAMS], eigen[MAX_PARAMS];
     double vectors[MAX_PARAMS * MAX_PARAMS];
 
-    if (isinf(residuals(f, f->x, NULL, r)))
+    if (isinf(residuals(f, f->x, NULL, INFINITY, r)))
         return;
     derive_cautiously(f, f->x, &t, r, jacobi);
     normal_equations(f, &t, jacobi, a);
@@ -601,7 +628,7 @@ static void judge_cases(fit *f, fit_result *out)
 
     out->cases = arena_array(f->a, fit_case, f->n_cases);
     out->n_cases = f->n_cases;
-    if (isinf(residuals(f, f->x, NULL, r)))
+    if (isinf(residuals(f, f->x, NULL, INFINITY, r)))
         return;
     for (size_t i = 0; i < f->n_cases; i++) {
         fit_case *c = &out->cases[i];
@@ -644,17 +671,17 @@ static void judge(fit *f, fit_result *out)
     double *r = arena_array(f->a, double, f->n_cases);
     mach_desc best;
     enum { MAX_CHANGES = 8 };
+    bool changes = true;
 
-    for (int i = 0; i < MAX_CHANGES; i++) {
+    for (int i = 0; i < MAX_CHANGES && changes; i++) {
         fit_well(f, &all, f->x);
-        if (!compare_choices(f, residuals(f, f->x, NULL, r), NULL))
-            break;
+        for (size_t k = 0; k < f->n_params; k++)
+            f->x[k] = at_grid(&f->params[k], f->x[k]);
+        set_values(f, out->values);
+        judge_numbers(f, out->values);
+        changes = compare_choices(f, residuals(f, f->x, NULL, INFINITY, r),
+                                  out->values);
     }
-    for (size_t i = 0; i < f->n_params; i++)
-        f->x[i] = at_grid(&f->params[i], f->x[i]);
-    set_values(f, out->values);
-    judge_numbers(f, out->values);
-    compare_choices(f, residuals(f, f->x, NULL, r), out->values);
     judge_cases(f, out);
     doubt(f, out);
     best = machine_of(f, f->x);
@@ -686,6 +713,9 @@ vpu_status fit_run(const fit_config *cfg, arena *a, fit_result *out,
     out->values = arena_array(a, fit_value, f.n_params);
     f.sigma = arena_array(a, double, f.n_cases);
     f.seconds = arena_array(a, double, f.n_cases);
+    f.order = arena_array(a, size_t, f.n_cases);
+    for (size_t i = 0; i < f.n_cases; i++)
+        f.order[i] = i;
     for (size_t i = 0; i < f.n_cases; i++)
         f.sigma[i] = hypot(cfg->measured->times[i].error, BELIEVED);
     for (size_t i = 0; i < f.n_params; i++)

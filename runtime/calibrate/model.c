@@ -23,10 +23,20 @@ struct model {
     mach_desc desc; /* that launches run on now */
     backend_config run;
     backend b;
-    uint64_t *made_on; /* of each launch, the fields of its last run */
+    uint64_t now[N_FIELDS]; /* of desc, what steps depend on */
+    uint64_t *made_on;      /* likewise, of the last run of each launch */
     bool *made;
     uint64_t runs, replays;
 };
+
+static void fields_of(const mach_desc *d, uint64_t out[])
+{
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        out[i] = 0;
+        if (mach_record_depends(fields[i].name))
+            memcpy(&out[i], (const char *)d + fields[i].at, sizeof out[i]);
+    }
+}
 
 vpu_status model_fill(const backend *b, const graph *g, arena *a,
                       vpu_error *err)
@@ -38,6 +48,12 @@ vpu_status model_fill(const backend *b, const graph *g, arena *a,
             st = b->ops->write(b->self, i,
                                arena_array(a, char, g->buffers[i].bytes), err);
     return st;
+}
+
+void model_set(model *m, const mach_desc *desc)
+{
+    m->desc = *desc;
+    fields_of(desc, m->now);
 }
 
 vpu_status model_open(const graph *g, const mach_desc *desc,
@@ -60,6 +76,7 @@ vpu_status model_open(const graph *g, const mach_desc *desc,
         m->b.ops->observe->keep_steps(m->b.self, MAX_STEP_BYTES);
         st = model_fill(&m->b, g, a, err);
     }
+    model_set(m, desc);
     if (st) {
         model_close(m);
         m = NULL;
@@ -76,19 +93,11 @@ void model_close(model *m)
     arena_destroy(m->a);
 }
 
-static void fields_of(const mach_desc *d, uint64_t out[])
+vpu_status model_seconds(model *m, size_t launch, double *seconds,
+                         vpu_error *err)
 {
-    for (size_t i = 0; i < N_FIELDS; i++) {
-        out[i] = 0;
-        if (mach_record_depends(fields[i].name))
-            memcpy(&out[i], (const char *)d + fields[i].at, sizeof out[i]);
-    }
-}
-
-static vpu_status ask_launch(model *m, uint32_t i, const uint64_t now[],
-                             double *seconds, vpu_error *err)
-{
-    uint64_t *then = &m->made_on[(size_t)i * N_FIELDS];
+    uint32_t i = (uint32_t)launch;
+    uint64_t *then = &m->made_on[launch * N_FIELDS];
     const mach_record *steps =
         m->made[i] ? backend_launch_of(&m->b, i)->steps : NULL;
     backend_result result;
@@ -96,7 +105,7 @@ static vpu_status ask_launch(model *m, uint32_t i, const uint64_t now[],
     vpu_status st;
 
     if (steps && mach_record_complete(steps) &&
-        !memcmp(then, now, N_FIELDS * sizeof *now)) {
+        !memcmp(then, m->now, sizeof m->now)) {
         st = mach_record_replay(steps, &m->desc, NULL, NULL, &replayed, err);
         *seconds = st ? 0 : mach_desc_seconds(&m->desc, replayed.cycles);
         m->replays++;
@@ -105,22 +114,8 @@ static vpu_status ask_launch(model *m, uint32_t i, const uint64_t now[],
     st = backend_run(&m->b, i, 1, &result, err);
     *seconds = st ? 0 : result.seconds;
     m->made[i] = !st;
-    memcpy(then, now, N_FIELDS * sizeof *now);
+    memcpy(then, m->now, sizeof m->now);
     m->runs++;
-    return st;
-}
-
-vpu_status model_ask(model *m, const mach_desc *desc, const bool *wanted,
-                     double *seconds, vpu_error *err)
-{
-    uint64_t now[N_FIELDS];
-    vpu_status st = VPU_OK;
-
-    m->desc = *desc;
-    fields_of(desc, now);
-    for (uint32_t i = 0; i < m->g->n_launches && !st; i++)
-        if (!wanted || wanted[i])
-            st = ask_launch(m, i, now, &seconds[i], err);
     return st;
 }
 

@@ -21,13 +21,14 @@ void model_close(model *m); /* NULL is fine */
 vpu_status model_fill(const backend *b, const graph *g, arena *a,
                       vpu_error *err);
 
-/* The seconds of each launch that is wanted (NULL: all). Where only the
- * engine's numbers differ from those of the launch's last run, its steps are
- * replayed (sim/machine/record.h).
+/* The machine that is asked about from now on, first the one of model_open. */
+void model_set(model *m, const mach_desc *desc);
+/* What a launch takes there. Where only the engine's numbers differ from those
+ * of the launch's last run, its steps are replayed (sim/machine/record.h).
  *
  * Errors of backend_run, mach_record_replay */
-vpu_status model_ask(model *m, const mach_desc *desc, const bool *wanted,
-                     double *seconds, vpu_error *err);
+vpu_status model_seconds(model *m, size_t launch, double *seconds,
+                         vpu_error *err);
 
 /* So far. */
 void model_count(const model *m, uint64_t *runs, uint64_t *replays);
