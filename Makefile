@@ -173,21 +173,35 @@ else
 all: $(OUT)/vpu
 endif
 
-$(OUT)/vpu: $(OUT)/runtime/cli/main.o $(OUT)/libvpu.a
-	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+# Libraries that are loaded when they are needed (base/late.h), and their packages:
+# in what users run; a sanitizer looks at them from the beginning.
+LATE_LIBRARIES = $(shell $(LLVM_CONFIG) --libfiles):libllvm$(LLVM) \
+    $(shell $(CC) -print-file-name=libSDL2.so):libsdl2-2.0-0 \
+    $(shell $(CC) -print-file-name=libSDL2_ttf.so):libsdl2-ttf-2.0-0
+ifneq ($(and $(filter release debug,$(CONF)),$(filter x86_64-%,$(shell $(CC) -dumpmachine))),)
+LATE := $(OUT)/late.o
+endif
+$(OUT)/late.s: $(OUT)/libvpu.a $(OUT)/runtime/cli/main.o scripts/late-libraries
+	$(call say,GEN)scripts/late-libraries "$(filter %.a %.o,$^)" $(LATE_LIBRARIES) >$@.new
+	@mv $@.new $@
+$(OUT)/late.o: $(OUT)/late.s
+	$(call say,AS)$(CC) -c -o $@ $<
+
+$(OUT)/vpu: $(OUT)/runtime/cli/main.o $(LATE) $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) -Wl,--as-needed $(LIB_LDLIBS)
 # The program with a mechanism that the model does not have (sim/machine/cache.c),
 # for virtual sticks of make check-calibrate.
 FOREIGN := $(patsubst %.c,%.o,$(filter sim/machine/%,$(SRC)))
-$(OUT)/foreign-%/vpu: $(OUT)/libvpu.a $(OUT)/runtime/cli/main.o $(filter sim/machine/%,$(SRC) $(HDR))
+$(OUT)/foreign-%/vpu: $(OUT)/libvpu.a $(OUT)/runtime/cli/main.o $(LATE) $(filter sim/machine/%,$(SRC) $(HDR))
 	@mkdir -p $(@D)/sim/machine
 	$(call say,CC)for o in $(FOREIGN); do \
 	    $(CC) $(ALL_CFLAGS) -DMACH_FOREIGN=$* -c -o $(@D)/$$o $${o%.o}.c || exit 1; done
 	$(call say,LD)$(CC) -o $@ $(OUT)/runtime/cli/main.o $(addprefix $(@D)/,$(FOREIGN)) \
-	    $(OUT)/libvpu.a $(ALL_LDFLAGS) $(LIB_LDLIBS)
+	    $(LATE) $(OUT)/libvpu.a $(ALL_LDFLAGS) -Wl,--as-needed $(LIB_LDLIBS)
 $(OUT)/libvpu.a: $(OBJ)
 	$(call say,AR)rm -f $@ && ar rcs $@ $^
 # Everything but the program, behind include/vpusim/vpu.h.
-$(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) runtime/api/exports.map
+$(OUT)/libvpusim.so.$(SONAME): $(filter-out $(OUT)/runtime/cli/%,$(OBJ)) $(LATE) runtime/api/exports.map
 	$(call say,LD)$(CC) -shared -o $@ $(filter %.o,$^) -Wl,-soname,$(@F) \
 	    -Wl,--version-script=runtime/api/exports.map -Wl,-z,defs -Wl,--as-needed \
 	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
@@ -270,7 +284,8 @@ HOSTILE := $(OUT)/tests/hostile/hostile_test
 SCAN    := $(OUT)/tests/sim/compiler/scan_test
 # Not under AddressSanitizer, which forks while another thread holds its
 # allocator: a kernel that is compiled beside others then waits for ever.
-NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test
+# Libraries come with the program there.
+NOT_ASAN := $(OUT)/tests/runtime/backend/threads_test $(OUT)/tests/base/late_test
 # There is one driver's library, of the release build.
 DRIVEN   := $(if $(filter-out release,$(CONF)),$(patsubst %,$(OUT)/tests/runtime/icd/%_test,cl faults linked loader samples))
 CHECKS  := $(filter-out $(HOSTILE) $(SCAN) \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/late.h"
 
 enum { N_SLOTS = 4096, MAX_GLYPHS = 3000 };
 
@@ -49,10 +50,14 @@ static bool find_face(const char *file, char *path, size_t n)
 
 vpu_status cv_fonts_open(double scale, cv_font_set **out, vpu_error *err)
 {
-    cv_font_set *f = calloc(1, sizeof *f);
+    cv_font_set *f;
     char path[4096];
+    vpu_status st = late_need("libSDL2_ttf", err);
 
     *out = NULL;
+    if (st)
+        return st;
+    f = calloc(1, sizeof *f);
     if (!f || TTF_Init()) {
         free(f);
         return err_set(err, VPU_ERR_NOMEM, "fonts: %s",
@@ -60,8 +65,6 @@ vpu_status cv_fonts_open(double scale, cv_font_set **out, vpu_error *err)
     }
     f->scale = scale;
     for (int i = 0; i < CV_N_FONTS; i++) {
-        vpu_status st = VPU_OK;
-
         if (!find_face(faces[i].file, path, sizeof path))
             st = err_set(err, VPU_ERR_IO,
                          "%s: not found; install fonts-dejavu-core or set "

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/late.h"
 #include "visualizer/export.h"
 #include "visualizer/picture.h"
 #include "visualizer/state.h"
@@ -321,9 +322,12 @@ static viewer_state to_remember(const win *w, const viewer_state *before,
 vpu_status window_run(const window_options *o, vpu_error *err)
 {
     viewer_state before, opened;
-    win *w = calloc(1, sizeof *w);
-    vpu_status st;
+    vpu_status st = late_need("libSDL2-", err);
+    win *w;
 
+    if (st)
+        return st;
+    w = calloc(1, sizeof *w);
     if (!w)
         return err_set(err, VPU_ERR_NOMEM, "window: out of memory");
     w->o = o;

@@ -176,8 +176,8 @@ static vpu_status open_artifact(const artifact *x, const char *path,
         k->roomy = cfg->debug || cfg->checking;
         k->object = arena_memdup(a, host.bytes, host.n);
         k->object_bytes = host.n;
-        st =
-            jit_load(host.bytes, host.n, cfg->hooks, hook_callers(cfg), k, err);
+        st = jit_load(k->object, k->object_bytes, cfg->hooks, hook_callers(cfg),
+                      k, err);
     }
     return st ? err_in(err, st, "%s", path) : VPU_OK;
 }

@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/late.h"
 #include "sim/compiler/abi/types.h"
+
+vpu_status ir_begin(vpu_error *err)
+{
+    return late_need("libLLVM", err);
+}
 
 static void ignore_diagnostic(LLVMDiagnosticInfoRef d, void *user)
 {

@@ -16,6 +16,12 @@
 /* The device's address spaces, as clang numbers them for spir. */
 enum { AS_PRIVATE = 0, AS_GLOBAL = 1, AS_CONSTANT = 2, AS_LOCAL = 3 };
 
+/* To be called before anything else of LLVM, which is loaded then
+ * (base/late.h).
+ *
+ * VPU_ERR_UNSUPPORTED  it is not on this machine */
+vpu_status ir_begin(vpu_error *err);
+
 /* Bitcode as a module; *out is NULL if it is none. From here on the context's
  * diagnostics are swallowed: by itself LLVM would end the process.
  *

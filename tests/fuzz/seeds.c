@@ -108,6 +108,17 @@ static const struct {
                  "}\n"},
 };
 
+/* What is loaded of a kernel, for an engine whose hooks are not called here. */
+static void host_object(const kernel_source *source, const char *name)
+{
+    kernel_compile_config cfg = {.user.no_cache = true, .hooks = &exec_hooks};
+    sim_kernel *k;
+
+    need(!kernel_compile(source, &cfg, a, &k, &err), name);
+    put("loader", name, k->object, k->object_bytes);
+    kernel_release(k);
+}
+
 static void kernels(void)
 {
     static const kernel_compile_config cfg = {.user.no_cache = true};
@@ -123,6 +134,7 @@ static void kernels(void)
              source.path);
         need(!kernel_build_bin(&source, &cfg, a, &bin, &err), texts[k].name);
         put("bin", arena_printf(a, "%s.bin", texts[k].name), bin.bytes, bin.n);
+        host_object(&source, texts[k].name);
         need(object_find(bin.bytes, bin.n, ".vpusim.program", &part, &size),
              "a .bin's program");
         put("bin", texts[k].name, part, size);

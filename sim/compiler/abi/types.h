@@ -119,7 +119,7 @@ typedef struct sim_kernel {
      * (exec_observer.line), each with its NUL; else NULL. */
     const char *lines;
     size_t lines_bytes;
-    void *jit;           /* owns the code; kernel_release */
+    struct jit *jit;     /* owns the code; kernel_release */
     const uint8_t *code; /* the code itself, NULL = none was loaded */
     size_t code_bytes;
     const uint8_t *object; /* the ELF object it was loaded from, for those who

@@ -352,8 +352,11 @@ vpu_status boxes_open(const boxes_job *job, arena *a, boxes_kernel **out,
                       vpu_error *err)
 {
     boxes_kernel *b = arena_new(a, boxes_kernel);
-    vpu_status st;
+    vpu_status st = ir_begin(err);
 
+    *out = NULL;
+    if (st)
+        return st;
     *b = (boxes_kernel){.job = job,
                         .a = a,
                         .context = LLVMContextCreate(),

@@ -39,10 +39,14 @@ static vpu_status link_in(LLVMContextRef c, const middle_bitcode *parts,
 vpu_status middle_link(const middle_bitcode *parts, uint32_t n, arena *a,
                        middle_bitcode *out, vpu_error *err)
 {
-    LLVMContextRef c = LLVMContextCreate();
     LLVMModuleRef all = NULL;
-    vpu_status st = link_in(c, parts, n, &all, err);
+    vpu_status st = ir_begin(err);
+    LLVMContextRef c;
 
+    if (st)
+        return st;
+    c = LLVMContextCreate();
+    st = link_in(c, parts, n, &all, err);
     if (!st) {
         LLVMMemoryBufferRef buf = LLVMWriteBitcodeToMemoryBuffer(all);
 

@@ -454,10 +454,14 @@ vpu_status middle_kernels(const middle_bitcode *b, arena *a,
                           const sim_signature **out, uint32_t *n,
                           vpu_error *err)
 {
-    LLVMContextRef c = LLVMContextCreate();
     LLVMModuleRef m = NULL;
-    vpu_status st = ir_parse(c, b->bytes, b->n, b->name, &m, err);
+    vpu_status st = ir_begin(err);
+    LLVMContextRef c;
 
+    if (st)
+        return st;
+    c = LLVMContextCreate();
+    st = ir_parse(c, b->bytes, b->n, b->name, &m, err);
     if (!st) {
         *out = signatures_of(m, a, n);
         LLVMDisposeModule(m);

@@ -73,7 +73,8 @@ bool artifact_unwrap(const uint8_t *file, size_t n_bytes, const char *compiler,
 /* Symbol of a variant in the host object. */
 void artifact_symbol(sim_variant_kind k, char out[32]);
 
-/* Processor and features the host object was made for; part of cache keys. */
+/* The processor that host objects are made for: part of cache keys, as host
+ * code of another one need not run here. In a. */
 const char *artifact_host_cpu(arena *a);
 
 #endif

@@ -48,15 +48,6 @@ static const char *host_features(arena *a)
     return r;
 }
 
-const char *artifact_host_cpu(arena *a)
-{
-    char *cpu = LLVMGetHostCPUName();
-    const char *r = arena_printf(a, "%s %s", cpu, host_features(a));
-
-    LLVMDisposeMessage(cpu);
-    return r;
-}
-
 /* --- layout of program-scope data ---------------------------------------- */
 
 typedef struct {
@@ -445,10 +436,11 @@ vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
                            .limits = budget_or_default(job->limits),
                            .held = jit_lock()};
     task_result r;
-    vpu_status st;
+    vpu_status st = jit_begin_llvm(err);
 
-    jit_begin_llvm();
     *out = (artifact){0};
+    if (st)
+        return st;
     st = task_run(&task, a, &r, err);
     *out = (artifact){.file = r.bytes, .n_bytes = r.n};
     if (r.end == TASK_DONE)

@@ -1,7 +1,7 @@
-/* LLVM's ORC loads and links host objects; this names what they may call. */
+/* Names what host objects may call, and binds them: by our own loader, by
+ * LLVM's ORC where a debugger is to know of the code, and on other processors.
+ */
 #include "sim/compiler/store/jit.h"
-
-#include <elf.h>
 
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
@@ -11,10 +11,13 @@
 #include <llvm-c/Target.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/builtins/calls.h"
 #include "sim/compiler/store/artifact.h"
+#include "sim/compiler/store/loader.h"
+#include "sim/ir/ir.h"
 
 /* What LLVM's code generator falls back to on processors without F16C, and for
  * the operations it has no instruction for. */
@@ -24,21 +27,21 @@ extern builtin_half __truncdfhf2(double);
 
 #define ADDRESS(f) ((void *)(uintptr_t)(f))
 
+/* What kernels may call. */
 typedef struct {
-    LLVMOrcCSymbolMapPair pairs[256];
+    struct {
+        const char *name;
+        void *address;
+    } list[256];
     size_t n;
-    LLVMOrcLLJITRef jit;
 } symbols;
 
 static void add(symbols *s, const char *name, void *address)
 {
-    if (s->n == sizeof s->pairs / sizeof *s->pairs)
+    if (s->n == sizeof s->list / sizeof *s->list)
         return;
-    s->pairs[s->n].Name = LLVMOrcLLJITMangleAndIntern(s->jit, name);
-    s->pairs[s->n].Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)address;
-    s->pairs[s->n].Sym.Flags.GenericFlags =
-        LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
-    s->pairs[s->n++].Sym.Flags.TargetFlags = 0;
+    s->list[s->n].name = name;
+    s->list[s->n++].address = address;
 }
 
 static void add_hooks(symbols *s, const sim_hooks *h)
@@ -84,58 +87,52 @@ static void add_all(symbols *s, const sim_hooks *h)
             add(s, call_symbol(id), call_code(id));
 }
 
-/* --- where the code lies ------------------------------------------------- */
-
-/* The object's section of code, and where in it the symbol's function begins;
- * NULL: not as LLVM writes it. */
-static const Elf64_Shdr *code_section(const uint8_t *object, size_t n,
-                                      const char *symbol, uint64_t *offset)
+static void *find(void *user, const char *name)
 {
-    const Elf64_Ehdr *head = (const Elf64_Ehdr *)object;
-    const Elf64_Shdr *all;
+    const symbols *s = user;
 
-    if (n < sizeof *head || head->e_shoff > n ||
-        head->e_shnum > (n - head->e_shoff) / sizeof *all)
-        return NULL;
-    all = (const Elf64_Shdr *)(object + head->e_shoff);
-    for (unsigned i = 0; i < head->e_shnum; i++) {
-        const Elf64_Shdr *t = &all[i], *names = &all[t->sh_link];
-        const Elf64_Sym *list = (const Elf64_Sym *)(object + t->sh_offset);
-
-        if (t->sh_type != SHT_SYMTAB || t->sh_link >= head->e_shnum)
-            continue;
-        for (uint64_t k = 0; k < t->sh_size / sizeof *list; k++)
-            if (!strcmp((const char *)object + names->sh_offset +
-                            list[k].st_name,
-                        symbol) &&
-                list[k].st_shndx < head->e_shnum) {
-                *offset = list[k].st_value;
-                return &all[list[k].st_shndx];
-            }
-    }
+    for (size_t i = 0; i < s->n; i++)
+        if (!strcmp(s->list[i].name, name))
+            return s->list[i].address;
     return NULL;
 }
 
-/* All variants are in one section. */
-static void note_code(const uint8_t *object, size_t n, sim_kernel *k)
-{
-    const Elf64_Shdr *section;
-    uint64_t offset;
-    char name[32];
+/* --- without LLVM --------------------------------------------------------- */
 
+struct jit {
+    loader *own; /* or NULL */
+    LLVMOrcLLJITRef orc;
+};
+
+static vpu_status load_own(struct jit *j, const uint8_t *object, size_t n,
+                           const symbols *known, sim_kernel *k, vpu_error *err)
+{
+    char name[32];
+    vpu_status st = loader_open(object, n, find, (void *)known, &j->own, err);
+
+    if (st)
+        return st;
     artifact_symbol(SIM_SCALAR, name);
-    section = code_section(object, n, name, &offset);
-    if (!section || !k->variants[SIM_SCALAR].fn)
-        return;
-    k->code = (const uint8_t *)(uintptr_t)k->variants[SIM_SCALAR].fn - offset;
-    k->code_bytes = section->sh_size;
+    k->code = loader_code(j->own, name, &k->code_bytes);
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        if (!k->variants[v].present)
+            continue;
+        artifact_symbol((sim_variant_kind)v, name);
+        k->variants[v].fn =
+            (sim_wg_fn *)(uintptr_t)loader_function(j->own, name);
+        if (!k->variants[v].fn)
+            return err_set(err, VPU_ERR_PARSE, "host object: no %s", name);
+    }
+    return VPU_OK;
 }
 
-static vpu_status report(LLVMErrorRef e, const char *what, vpu_error *err)
+/* --- with LLVM's ORC ------------------------------------------------------ */
+
+static vpu_status report(LLVMErrorRef e, vpu_error *err)
 {
     char *msg = LLVMGetErrorMessage(e);
 
-    err_set(err, VPU_ERR_COMPILE, "%s: %s", what, msg);
+    err_set(err, VPU_ERR_COMPILE, "host code: %s", msg);
     LLVMDisposeErrorMessage(msg);
     return VPU_ERR_COMPILE;
 }
@@ -180,35 +177,42 @@ static void init_llvm(void)
     LLVMInitializeNativeAsmPrinter();
 }
 
-void jit_begin_llvm(void)
+vpu_status jit_begin_llvm(vpu_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    vpu_status st = ir_begin(err);
 
-    pthread_once(&once, init_llvm);
+    if (!st)
+        pthread_once(&once, init_llvm);
+    return st;
 }
 
-static void unload(void *jit)
+static LLVMErrorRef define(LLVMOrcLLJITRef orc, const symbols *known)
 {
-    if (jit)
-        LLVMConsumeError(LLVMOrcDisposeLLJIT(jit));
+    LLVMOrcCSymbolMapPair pairs[sizeof known->list / sizeof *known->list];
+
+    for (size_t i = 0; i < known->n; i++) {
+        pairs[i].Name = LLVMOrcLLJITMangleAndIntern(orc, known->list[i].name);
+        pairs[i].Sym.Address =
+            (LLVMOrcExecutorAddress)(uintptr_t)known->list[i].address;
+        pairs[i].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported |
+                                          LLVMJITSymbolGenericFlagsCallable;
+        pairs[i].Sym.Flags.TargetFlags = 0;
+    }
+    return LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(orc),
+                                 LLVMOrcAbsoluteSymbols(pairs, known->n));
 }
 
-static vpu_status load(const uint8_t *object, size_t n, const sim_hooks *hooks,
-                       sim_kernel *k, vpu_error *err)
+static LLVMErrorRef load_orc(struct jit *j, const uint8_t *object, size_t n,
+                             const symbols *known, sim_kernel *k)
 {
-    symbols s = {.n = 0};
-    LLVMOrcJITDylibRef lib;
-    LLVMErrorRef e;
+    LLVMErrorRef e = create(k->debug, &j->orc);
 
-    e = create(k->debug, &s.jit);
-    if (e)
-        return report(e, "ORC", err);
-    k->jit = s.jit;
-    lib = LLVMOrcLLJITGetMainJITDylib(s.jit);
-    add_all(&s, hooks);
-    e = LLVMOrcJITDylibDefine(lib, LLVMOrcAbsoluteSymbols(s.pairs, s.n));
     if (!e)
-        e = LLVMOrcLLJITAddObjectFile(s.jit, lib,
+        e = define(j->orc, known);
+    if (!e)
+        e = LLVMOrcLLJITAddObjectFile(j->orc,
+                                      LLVMOrcLLJITGetMainJITDylib(j->orc),
                                       LLVMCreateMemoryBufferWithMemoryRangeCopy(
                                           (const char *)object, n, "kernel"));
     for (int v = 0; v < SIM_N_VARIANTS && !e; v++) {
@@ -218,25 +222,36 @@ static vpu_status load(const uint8_t *object, size_t n, const sim_hooks *hooks,
         if (!k->variants[v].present)
             continue;
         artifact_symbol((sim_variant_kind)v, name);
-        e = LLVMOrcLLJITLookup(s.jit, &at, name);
+        e = LLVMOrcLLJITLookup(j->orc, &at, name);
         if (!e)
             k->variants[v].fn = (sim_wg_fn *)(uintptr_t)at;
     }
-    if (e) {
-        vpu_status st = report(e, "host code", err);
-
-        unload(k->jit);
-        k->jit = NULL;
-        return st;
-    }
-    note_code(object, n, k);
-    return VPU_OK;
+    return e;
 }
+
+static vpu_status load_with_llvm(struct jit *j, const uint8_t *object, size_t n,
+                                 const symbols *known, sim_kernel *k,
+                                 vpu_error *err)
+{
+    vpu_status st = jit_begin_llvm(err);
+    LLVMErrorRef e;
+
+    if (st)
+        return st;
+    pthread_mutex_lock(jit_lock());
+    e = load_orc(j, object, n, known, k);
+    st = e ? report(e, err) : VPU_OK;
+    pthread_mutex_unlock(jit_lock());
+    return st;
+}
+
+/* --- either --------------------------------------------------------------- */
 
 vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
                     unsigned who, sim_kernel *k, vpu_error *err)
 {
     const char *missing = missing_hook(hooks, who);
+    symbols known = {.n = 0};
     vpu_status st;
 
     if (missing)
@@ -244,16 +259,30 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
                        "the code of kernel '%s' may call the hook '%s', which "
                        "the table given for it does not have",
                        k->name, missing);
-    jit_begin_llvm();
-    pthread_mutex_lock(jit_lock());
-    st = load(object, n, hooks, k, err);
-    pthread_mutex_unlock(jit_lock());
+    add_all(&known, hooks);
+    k->jit = calloc(1, sizeof *k->jit);
+    if (!k->jit)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for a kernel's code");
+    st = k->debug ? VPU_ERR_UNSUPPORTED
+                  : load_own(k->jit, object, n, &known, k, err);
+    if (st == VPU_ERR_UNSUPPORTED)
+        st = load_with_llvm(k->jit, object, n, &known, k, err);
+    if (st) {
+        jit_unload(k->jit);
+        k->jit = NULL;
+    }
     return st;
 }
 
-void jit_unload(void *jit)
+void jit_unload(struct jit *j)
 {
-    pthread_mutex_lock(jit_lock());
-    unload(jit);
-    pthread_mutex_unlock(jit_lock());
+    if (!j)
+        return;
+    loader_close(j->own);
+    if (j->orc) {
+        pthread_mutex_lock(jit_lock());
+        LLVMConsumeError(LLVMOrcDisposeLLJIT(j->orc));
+        pthread_mutex_unlock(jit_lock());
+    }
+    free(j);
 }

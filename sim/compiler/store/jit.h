@@ -7,20 +7,24 @@
 #include "base/err.h"
 #include "sim/compiler/abi/types.h"
 
-/* Load an object and look up the variants present in *k. *k->jit owns the code.
+/* Load an object and look up the variants present in *k. *k->jit owns the code;
+ * the object, at a multiple of 8, is borrowed until jit_unload.
  * who: which code it is, SIM_HOOKS_… of hostabi.h.
  *
- * VPU_ERR_COMPILE   the object does not link (message: LLVM's)
- * VPU_ERR_INTERNAL  hooks lacks one that such code calls */
+ * VPU_ERR_COMPILE      the object does not link
+ * VPU_ERR_PARSE        it is damaged
+ * VPU_ERR_UNSUPPORTED  it takes LLVM to load it, and that is not there
+ * VPU_ERR_NOMEM
+ * VPU_ERR_INTERNAL     hooks lacks one that such code calls */
 vpu_status jit_load(const uint8_t *object, size_t n_bytes,
                     const sim_hooks *hooks, unsigned who, sim_kernel *k,
                     vpu_error *err);
-void jit_unload(void *jit); /* NULL is fine */
+void jit_unload(struct jit *j); /* NULL is fine */
 
 /* Held while LLVM works in this process: a copy of it (base/task.h) uses
  * LLVM, too, and nobody would release there what another thread holds here. */
 pthread_mutex_t *jit_lock(void);
-/* Once in the process, before anything else of LLVM. */
-void jit_begin_llvm(void);
+/* Before anything of LLVM that makes code. Errors of ir_begin. */
+vpu_status jit_begin_llvm(vpu_error *err);
 
 #endif
