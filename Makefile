@@ -76,7 +76,7 @@ OPT.debug   := -O0 -g3
 # run up to twice as long when another file in front of them in the link grows (access_mark of
 # sim/check did, on a Xeon whose microcode takes such branches out of the cache).
 OPT.release := -O2 -g -falign-functions=64 -Wa,-mbranches-within-32B-boundaries
-OPT.asan    := -O1 -g3 -fsanitize=address,undefined \
+OPT.asan    := -O1 -g -fsanitize=address,undefined \
                -fno-sanitize-recover=all -fno-omit-frame-pointer
 # Without our warnings, which are gcc's; with counters that libFuzzer reads.
 OPT.fuzz    := -O1 -g -w -fsanitize=fuzzer-no-link,address,undefined \
@@ -125,17 +125,19 @@ TESTS   := $(patsubst %.c,$(OUT)/%,$(TESTSRC))
 # What a sanitizer's run in CI leaves to make nightly, so that it stays within ten
 # minutes: built-ins value by value and drivers of others, whose code is not
 # instrumented; random kernels, damaged sources and faults by the hundred, of
-# which the rest has examples; a window and a stick that mostly wait; shell
-# scripts, and the pages' examples that they run; whole samples, ports of all of them
-# and sweeps that are killed, whose code other tests run on less.
-ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults check/lanes check/samples \
+# which the rest has examples; a window, a stick, limits and endings that mostly
+# wait; debuggers, shell scripts, and the pages' examples that they run; whole samples, ports
+# of all of them and sweeps that are killed, whose code other tests run on less.
+ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults check/lanes check/samples fidelity/fidelity \
              kernels/determinism kernels/items kernels/layers kernels/samples kernels/smooth \
-             runtime/advice/advice runtime/api/resize runtime/port/port runtime/sweep/killed \
+             runtime/advice/advice runtime/api/resize runtime/cli/cli_ending runtime/cli/compile_limits \
+             runtime/cli/gpu_run runtime/debug/gdb runtime/lint/lint runtime/port/port runtime/sweep/killed \
              runtime/tune/tune_cli runtime/backend/backend_layers \
              runtime/backend/backend_opencl runtime/suite/mutation runtime/survey/stick_report \
              sim/builtins/builtins_convert sim/builtins/builtins_edge sim/builtins/builtins_float \
              sim/builtins/builtins_half sim/builtins/builtins_int sim/builtins/builtins_memory \
-             scripts/scripts sim/compiler/random_kernels sim/compiler/scan visualizer/window)
+             scripts/library scripts/scripts sim/compiler/hoist sim/compiler/hooks sim/compiler/limits \
+             sim/compiler/names sim/compiler/random_kernels sim/compiler/scan visualizer/window)
 # What has threads: host threads of a launch, jobs of a suite, both ends of a
 # stick, sets of memory, the compile cache, traces that are written beside a run.
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
@@ -360,8 +362,9 @@ asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
 	@$(MAKE) --no-print-directory CONF=asan run-check-asan
-run-check-asan: all plugins $(filter-out $(ASAN_LONG) $(NOT_ASAN) $(DRIVEN),$(TESTS)) $(FIDELITY)
-	@scripts/run-tests $(OUT) $(filter-out $(ASAN_LONG) $(NOT_ASAN) $(DRIVEN),$(TESTS))
+ASAN_SHORT = $(filter-out $(ASAN_LONG) $(HOSTILE) $(NOT_ASAN) $(DRIVEN),$(TESTS))
+run-check-asan: all plugins $(ASAN_SHORT)
+	@scripts/run-tests $(OUT) $(ASAN_SHORT)
 check-tsan: deps
 	@scripts/deps clang
 	@$(MAKE) --no-print-directory CONF=tsan run-check-tsan
@@ -376,6 +379,7 @@ nightly: # hours: what is too long for each change
 	@$(MAKE) --no-print-directory check-calibrate-long
 	@$(MAKE) --no-print-directory check-random
 	VPU_TIMED=1 $(OUT)/tests/sim/compiler/limits_test
+	VPU_WHOLE=1 $(OUT)/tests/runtime/icd/faults_test
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(MAKE) --no-print-directory fuzz
 run-demo: all $(DEMO)
 	@scripts/demo build/vpu

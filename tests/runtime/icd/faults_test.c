@@ -1,6 +1,8 @@
 /* Planted faults, launched by an OpenCL host program (vpu run on the driver),
  * are found at the lines where vpu check finds them. With an argument: those of
- * the files whose path contains it. */
+ * the files whose path contains it; without, every fourth file, since checkers
+ * and lines are those of check/faults, which tries all. VPU_WHOLE in the
+ * environment (make nightly): every one. */
 #include <check.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "tests/check/fault.h"
 
 static char *files[FAULT_MAX_FILES];
-static int n_files;
+static int n_files, step = 1;
 
 /* Of the words for vpu run, those that are the driver's here. */
 static void split_words(const fault *f, str *host, str *driver)
@@ -113,7 +115,7 @@ START_TEST(found_in_a_host)
     fault f;
 
     ck_assert_ptr_nonnull(mkdtemp(dir));
-    fault_read(files[_i], &f);
+    fault_read(files[_i * step], &f);
     fault_write_layer(&f, dir);
     run(&f, dir, said, sizeof said);
     read_found(&f, dir);
@@ -138,8 +140,10 @@ int main(int argc, char **argv)
     int failed;
 
     n_files = fault_files(argc > 1 ? argv[1] : "", files);
+    if (argc == 1 && !getenv("VPU_WHOLE"))
+        step = 4;
     tcase_set_timeout(t, 60);
-    tcase_add_loop_test(t, found_in_a_host, 0, n_files);
+    tcase_add_loop_test(t, found_in_a_host, 0, (n_files + step - 1) / step);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
