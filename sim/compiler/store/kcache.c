@@ -18,7 +18,11 @@
 
 #define MAX_DATA ((uint64_t)256 << 20)
 #define NEW_SUFFIX ".new-"
+/* Of each entry that was put the bytes, eight of them: a list of the folder
+ * takes 2 us an entry, their sum does not. */
+#define ACCOUNT ".account"
 enum {
+    ACCOUNT_ENTRIES = 1024, /* then the folder is listed, whatever the sum */
     FORMAT = 1,
     NAME_BYTES = 64,
     OTHERS_MAY_WRITE = 022,
@@ -338,18 +342,59 @@ static void list_entries(int dir, arena *a, listing *l)
     closedir(d);
 }
 
+/* What the account says that the entries have; false: the folder has to be
+ * listed. Files that somebody else removed, or put twice, make the sum too
+ * large, which a list puts right. */
+static bool accounted(int dir, uint64_t *bytes)
+{
+    uint64_t list[ACCOUNT_ENTRIES];
+    int fd =
+        openat(dir, ACCOUNT, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat sb;
+    bool ok = fd >= 0 && !fstat(fd, &sb) && S_ISREG(sb.st_mode) &&
+              !not_ours(&sb) && sb.st_size > 0 &&
+              sb.st_size % (off_t)sizeof *list == 0 &&
+              sb.st_size <= (off_t)sizeof list &&
+              read_all(fd, list, (size_t)sb.st_size);
+
+    *bytes = 0;
+    for (size_t i = 0; ok && i < (size_t)sb.st_size / sizeof *list; i++)
+        ok = !__builtin_add_overflow(*bytes, list[i], bytes);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* `how`: O_APPEND, one more entry, whoever else adds one; O_TRUNC, all of them.
+ * What fails is put right by the next list. */
+static void account(int dir, uint64_t bytes, int how)
+{
+    int fd = openat(
+        dir, ACCOUNT,
+        O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how, 0600);
+
+    if (fd < 0)
+        return;
+    if (!file_fd_put(fd, &bytes, sizeof bytes))
+        unlinkat(dir, ACCOUNT, 0);
+    close(fd);
+}
+
 /* Before `more` bytes are added: the oldest go. */
 static void make_room(int dir, uint64_t more, uint64_t most, arena *a)
 {
     listing l = {0};
+    uint64_t bytes;
 
-    list_entries(dir, a, &l);
-    if (l.bytes + more <= most)
+    if (accounted(dir, &bytes) && bytes <= most && more <= most - bytes)
         return;
-    qsort(l.list, l.n, sizeof *l.list, by_age);
+    list_entries(dir, a, &l);
+    if (l.bytes + more > most)
+        qsort(l.list, l.n, sizeof *l.list, by_age);
     for (size_t i = 0; i < l.n && l.bytes + more > most; i++)
         if (!unlinkat(dir, l.list[i].name, 0) || errno == ENOENT)
             l.bytes -= l.list[i].bytes;
+    account(dir, l.bytes, O_TRUNC);
 }
 
 /* --- writing ------------------------------------------------------------- */
@@ -399,6 +444,7 @@ void kcache_put(const kcache_key *key, const log_sink *log, const void *data,
 
         make_room(dir, sizeof h + n, most, a);
         write_entry(dir, path, &h, data, a);
+        account(dir, sizeof h + n, O_APPEND);
         close(dir);
     }
     arena_destroy(a);

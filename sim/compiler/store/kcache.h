@@ -50,7 +50,9 @@ kcache_key kcache_key_of(const str *parts);
 uint8_t *kcache_get(const kcache_key *key, const log_sink *log, arena *a,
                     size_t *n);
 
-/* Keep the data under this key. Entries not used for longest make room. */
+/* Keep the data under this key. Entries not used for longest make room. Their
+ * sizes are added up in a file .account there; the folder itself is looked
+ * through when they exceed the limit, and now and then. */
 void kcache_put(const kcache_key *key, const log_sink *log, const void *data,
                 size_t n);
 

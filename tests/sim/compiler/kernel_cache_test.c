@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -440,6 +441,62 @@ START_TEST(least_recently_used_go)
 }
 END_TEST
 
+/* What has been put is not counted anew each time; whatever that count says,
+ * the limit holds and what fits is kept. */
+START_TEST(wrong_accounts)
+{
+    static const char *const texts[] = {"", "xyz",
+                                        "\xff\xff\xff\xff"
+                                        "\xff\xff\xff\x7f"};
+    const char *path = arena_printf(a, "%s/.account", cache);
+
+    kcache_limit(ROOM);
+    for (int i = 0; i < 3; i++)
+        keep(i);
+    for (int i = 0; i < 4; i++) {
+        unlink(path);
+        if (i < 3)
+            put_text(path, texts[i]);
+        else
+            ck_assert(!symlink("/dev/zero", path));
+        keep(3 + i);
+        ck_assert(!is_kept(i));
+        for (int k = 1; k < 4; k++) {
+            ck_assert_msg(is_kept(i + k), "%d: %d", i, k);
+            usleep(20000); /* used now: ages differ */
+        }
+    }
+}
+END_TEST
+
+/* Many entries, and the folder is looked through now and then only. */
+START_TEST(many_entries)
+{
+    enum { MANY = 3000 };
+    struct timespec begin, end;
+    double seconds;
+
+    kcache_limit(KCACHE_DEFAULT_BYTES);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    for (int i = 0; i < MANY; i++) {
+        kcache_key key = key_of(i);
+
+        kcache_put(&key, &noticed.sink, "data", 4);
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    seconds = (double)(end.tv_sec - begin.tv_sec) +
+              (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    if (getenv("VPU_TIMED"))
+        ck_assert_double_lt(seconds, 2);
+    for (int i = 0; i < MANY; i++) {
+        kcache_key key = key_of(i);
+        size_t n;
+
+        ck_assert(kcache_get(&key, &noticed.sink, a, &n) && n == 4);
+    }
+}
+END_TEST
+
 START_TEST(too_large_for_the_limit)
 {
     kcache_limit(PIECE);
@@ -501,6 +558,7 @@ START_TEST(unfinished_files_go)
     put_text(old, "");
     put_text(young, "");
     ck_assert(!utimensat(AT_FDCWD, old, times, 0));
+    unlink(arena_printf(a, "%s/.account", cache)); /* the folder is listed */
     keep(2);
     ck_assert(!file_exists(old));
     ck_assert(file_exists(young));
@@ -596,6 +654,8 @@ int main(void)
     tcase_add_loop_test(c, entry_is_no_file, 0, 2);
     tcase_add_test(c, only_this_user_has_a_say);
     tcase_add_test(c, least_recently_used_go);
+    tcase_add_test(c, wrong_accounts);
+    tcase_add_test(c, many_entries);
     tcase_add_test(c, too_large_for_the_limit);
     tcase_add_test(c, limit_of_zero_is_no_cache);
     tcase_add_test(c, a_part_of_its_own);
