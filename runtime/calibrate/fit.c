@@ -16,10 +16,11 @@
 /* So much of chi-squared more, and a choice is worse: three deviations. */
 #define CLEARLY 9.0
 /* A number that no time tells stays near the description that the fit begins
- * with: as if it had been measured once, to its own size. */
+ * with: the square of an error, where it has gone far. */
 #define PRIOR 1.0
 #define STEP 0.08      /* of a number, for its derivative */
-#define TWO_SIDED 1.96 /* deviations of 95 % */
+#define TWO_SIDED 1.96 /* deviations of 95 %, of intervals */
+#define CERTAIN 3.0    /* of a number that is called found: there are many */
 
 enum { MAX_PARAMS = DENSE_MAX, MAX_PASSES = 4 };
 #define FAR 10.0
@@ -35,6 +36,10 @@ typedef struct {
 static const effort coarse = {4, 0.1}, fine = {12, 1e-4};
 
 typedef struct {
+    double x[MAX_PARAMS], sum;
+} candidate;
+
+typedef struct {
     const fit_config *cfg;
     arena *a;
     model *m;
@@ -45,6 +50,9 @@ typedef struct {
     double *sigma;            /* of each case */
     double *seconds;
     size_t *order; /* in which cases are asked */
+    /* Of each block, combinations of choices that explained it well. */
+    candidate *kept[DESIGN_N_BLOCKS];
+    size_t n_kept[DESIGN_N_BLOCKS];
     vpu_error *err;
     vpu_status st; /* once it is not VPU_OK nothing is tried any more */
     uint64_t asked;
@@ -137,10 +145,19 @@ static double at_grid(const design_param *p, double x)
     return design_param_is_real(p) ? x : floor(x + 0.5);
 }
 
-/* How far the parameter is from its start, by PRIOR. */
+/* How far the parameter is from its start: at most sqrt(PRIOR), however far, or
+ * numbers whose start is small would be drawn back to it. */
 static double strayed(const fit *f, uint32_t p, double x)
 {
-    return (x - f->start[p]) / scale_of(f->start[p]) * sqrt(PRIOR);
+    return (x - f->start[p]) / (fabs(x) + scale_of(f->start[p])) * sqrt(PRIOR);
+}
+
+/* Its derivative. */
+static double strays(const fit *f, uint32_t p, double x)
+{
+    double all = fabs(x) + scale_of(f->start[p]);
+
+    return (all - (x - f->start[p])) / (all * all) * sqrt(PRIOR);
 }
 
 /* residuals, and the squares of how far the numbers have strayed. */
@@ -284,7 +301,7 @@ static double fit_numbers(fit *f, const task *t, double *x, effort most)
         normal_equations(f, t, jacobi, a);
         for (size_t j = 0; j < t->n; j++) {
             uint32_t p = t->list[j];
-            double pull = scale_of(x[p]) / scale_of(f->start[p]) * sqrt(PRIOR);
+            double pull = scale_of(x[p]) * strays(f, p, x[p]);
 
             a[j * t->n + j] += pull * pull;
             g[j] = pull * strayed(f, p, x[p]);
@@ -389,10 +406,6 @@ static task numbers_of(const fit *f, design_block b, const bool *cases)
     return t;
 }
 
-typedef struct {
-    double x[MAX_PARAMS], sum;
-} candidate;
-
 /* The best ones, in order. */
 static void keep_best(candidate *list, size_t *n, const candidate *c)
 {
@@ -448,10 +461,12 @@ static void fit_block(fit *f, design_block b)
             keep_best(best, &n_best, &c);
     } while (!f->st && next(f, choices, n, digits));
     c.sum = INFINITY;
+    f->n_kept[b] = 0;
     for (size_t i = 0; i < n_best && !f->st; i++) {
         if (best[i].sum > FAR * (best[0].sum + MARGIN))
             break; /* what is fitted coarsely is not that far off */
         best[i].sum = fit_well(f, &t, best[i].x);
+        f->kept[b][f->n_kept[b]++] = best[i];
         if (best[i].sum < c.sum)
             c = best[i];
     }
@@ -500,57 +515,110 @@ static void fit_blocks(fit *f)
 
 /* --- the verdicts --------------------------------------------------------- */
 
-/* Another choice of parameter `choice` explains the times as well, with these
- * numbers: they are as likely, too. */
-static void widen(const fit *f, uint32_t choice, const double *y,
-                  fit_value *values)
+/* The choices of y explain the times as well as those of f->x, with the numbers
+ * of y: they are as likely, too. */
+static void widen(const fit *f, const double *y, fit_value *values)
 {
+    const char *with = "";
+
+    for (uint32_t i = 0; i < f->n_params; i++)
+        if (f->params[i].n_choices && y[i] != f->x[i])
+            with = f->params[i].name;
     for (uint32_t i = 0; i < f->n_params; i++) {
         fit_value *v = &values[i];
         double apart = fabs(y[i] - v->value);
 
         v->low = y[i] < v->low ? y[i] : v->low;
         v->high = y[i] > v->high ? y[i] : v->high;
-        if (i != choice && (f->params[i].n_choices ||
-                            apart <= f->cfg->precision * scale_of(v->value)))
+        if (f->params[i].n_choices
+                ? y[i] == f->x[i]
+                : apart <= f->cfg->precision * scale_of(v->value))
             continue;
         v->verdict = FIT_VAGUE;
-        if (i != choice)
-            v->with = f->params[choice].name;
+        if (!f->params[i].n_choices)
+            v->with = with;
     }
 }
 
-/* Tries every other choice of each parameter: takes a better one (true: some
- * was), and notes those that explain the times as well. */
+/* The cases of the block, and of those that it shares a number with: such a
+ * number must not explain one of them at the other's cost. */
+static const bool *cases_beside(const fit *f, design_block b)
+{
+    bool beside[DESIGN_N_BLOCKS] = {false};
+    bool *cases = arena_array(f->a, bool, f->n_cases);
+
+    beside[b] = true;
+    for (size_t i = 0; i < f->n_params; i++) {
+        const design_param *p = &f->params[i];
+
+        if (!p->n_choices && (p->block == b || p->also == b))
+            beside[p->block] = beside[p->also] = true;
+    }
+    for (size_t i = 0; i < f->n_cases; i++)
+        cases[i] = beside[f->cfg->measured->cases[i].block];
+    return cases;
+}
+
+/* Other choices, y, of a block, whose numbers are fitted to them: a better
+ * explanation is taken (true), one that is as good is noted. */
+static bool compare(fit *f, design_block b, double *y, double sum,
+                    fit_value *values)
+{
+    const task t = numbers_of(f, b, cases_beside(f, b));
+    double *scratch = arena_array(f->a, double, f->n_cases), other;
+
+    if (isinf(
+            residuals(f, y, NULL, 1000 * (sum + (double)f->n_cases), scratch)))
+        return false; /* numbers of its block do not mend that much */
+    fit_well(f, &t, y);
+    other = residuals(f, y, NULL, sum + CLEARLY, scratch);
+    if (other < sum - CLEARLY) {
+        memcpy(f->x, y, sizeof f->x);
+        return true;
+    }
+    if (other < sum + CLEARLY)
+        widen(f, y, values);
+    return false;
+}
+
+static bool has_other_choices(const fit *f, const double *y)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < f->n_params; i++)
+        any |= f->params[i].n_choices && f->x[i] != y[i];
+    return any;
+}
+
+/* Each other choice of each parameter; and what explained a block well when it
+ * was fitted, with the numbers of then: of two choices that hide each other,
+ * one alone may explain nothing, and numbers get stuck on their way from
+ * others. */
 static bool compare_choices(fit *f, double sum, fit_value *values)
 {
-    double *scratch = arena_array(f->a, double, f->n_cases);
+    double y[MAX_PARAMS];
 
     for (uint32_t i = 0; i < f->n_params && !f->st; i++) {
         const design_param *p = &f->params[i];
-        const task t = numbers_of(f, p->block, cases_of(f, p->block));
 
         for (uint32_t k = 0; k < p->n_choices && !f->st; k++) {
-            double y[MAX_PARAMS], other;
-
-            if (p->choices[k] == f->x[i])
-                continue;
             memcpy(y, f->x, sizeof y);
             y[i] = p->choices[k];
-            other = residuals(f, y, NULL, 1000 * (sum + (double)f->n_cases),
-                              scratch);
-            if (isinf(other))
-                continue; /* numbers of its block do not mend that much */
-            fit_well(f, &t, y);
-            other = residuals(f, y, NULL, sum + CLEARLY, scratch);
-            if (other < sum - CLEARLY) {
-                memcpy(f->x, y, sizeof f->x);
+            if (y[i] != f->x[i] && compare(f, p->block, y, sum, values))
                 return true;
-            }
-            if (other < sum + CLEARLY)
-                widen(f, i, y, values);
         }
     }
+    for (int b = 0; b < DESIGN_N_BLOCKS; b++)
+        for (size_t k = 0; k < f->n_kept[b] && !f->st; k++) {
+            memcpy(y, f->x, sizeof y);
+            for (size_t i = 0; i < f->n_params; i++)
+                if (f->params[i].block == (design_block)b ||
+                    f->params[i].also == (design_block)b)
+                    y[i] = f->kept[b][k].x[i];
+            if (has_other_choices(f, y) &&
+                compare(f, (design_block)b, y, sum, values))
+                return true;
+        }
     return false;
 }
 
@@ -569,9 +637,8 @@ static void name_mixed(fit *f, const task *t, const double *eigen,
         for (size_t e = 0; e < t->n; e++) {
             double part = fabs(vectors[j * t->n + e]);
 
-            if (part < 0.2 ||
-                TWO_SIDED / sqrt(eigen[e] > 0 ? eigen[e] : 1e-12) <
-                    f->cfg->precision)
+            if (part < 0.2 || CERTAIN / sqrt(eigen[e] > 0 ? eigen[e] : 1e-12) <
+                                  f->cfg->precision)
                 continue;
             for (size_t k = 0; k < t->n; k++)
                 with[k] |= k != j && fabs(vectors[k * t->n + e]) >= 0.2 &&
@@ -604,7 +671,7 @@ static void judge_numbers(fit *f, fit_value *values)
     for (size_t j = 0; j < t.n; j++) {
         const design_param *p = &f->params[t.list[j]];
         fit_value *v = &values[t.list[j]];
-        double variance = 0, half;
+        double variance = 0, half, certain;
 
         for (size_t e = 0; e < t.n; e++) {
             double part = vectors[j * t.n + e];
@@ -612,9 +679,10 @@ static void judge_numbers(fit *f, fit_value *values)
             variance += part * part / (eigen[e] > 1e-9 ? eigen[e] : 1e-9);
         }
         half = TWO_SIDED * sqrt(variance) * scale_of(v->value);
+        certain = CERTAIN / TWO_SIDED * half;
         /* A whole number is known to one half. */
-        if (half > f->cfg->precision * scale_of(v->value) &&
-            (design_param_is_real(p) || half > 0.5))
+        if (certain > f->cfg->precision * scale_of(v->value) &&
+            (design_param_is_real(p) || certain > 0.5))
             v->verdict = FIT_VAGUE;
         v->low = bounded(p, v->value - half);
         v->high = bounded(p, v->value + half);
@@ -716,6 +784,8 @@ vpu_status fit_run(const fit_config *cfg, arena *a, fit_result *out,
     f.order = arena_array(a, size_t, f.n_cases);
     for (size_t i = 0; i < f.n_cases; i++)
         f.order[i] = i;
+    for (int b = 0; b < DESIGN_N_BLOCKS; b++)
+        f.kept[b] = arena_array(a, candidate, N_BEST);
     for (size_t i = 0; i < f.n_cases; i++)
         f.sigma[i] = hypot(cfg->measured->times[i].error, BELIEVED);
     for (size_t i = 0; i < f.n_params; i++)
