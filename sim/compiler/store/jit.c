@@ -229,6 +229,20 @@ static LLVMErrorRef load_orc(struct jit *j, const uint8_t *object, size_t n,
     return e;
 }
 
+/* All variants are in one section. */
+static void note_code(const uint8_t *object, size_t n, sim_kernel *k)
+{
+    uint64_t offset, bytes;
+    char name[32];
+
+    artifact_symbol(SIM_SCALAR, name);
+    if (!k->variants[SIM_SCALAR].fn ||
+        !loader_place(object, n, name, &offset, &bytes))
+        return;
+    k->code = (const uint8_t *)(uintptr_t)k->variants[SIM_SCALAR].fn - offset;
+    k->code_bytes = bytes;
+}
+
 static vpu_status load_with_llvm(struct jit *j, const uint8_t *object, size_t n,
                                  const symbols *known, sim_kernel *k,
                                  vpu_error *err)
@@ -242,6 +256,8 @@ static vpu_status load_with_llvm(struct jit *j, const uint8_t *object, size_t n,
     e = load_orc(j, object, n, known, k);
     st = e ? report(e, err) : VPU_OK;
     pthread_mutex_unlock(jit_lock());
+    if (!st)
+        note_code(object, n, k);
     return st;
 }
 

@@ -4,7 +4,6 @@
 #include "sim/compiler/store/loader.h"
 
 #include <elf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -295,17 +294,18 @@ vpu_status loader_open(const uint8_t *object, size_t n, loader_find *find,
 
 /* --- what is there -------------------------------------------------------- */
 
-/* The number of the symbol, n_symbols: there is none. */
+/* The number of the symbol of a kept section, n_symbols: there is none. */
 static size_t find_function(const loader *l, const char *name)
 {
-    size_t i = 0;
+    for (size_t i = 0; i < l->n_symbols; i++) {
+        const Elf64_Sym *s = &l->symbols[i];
 
-    while (i < l->n_symbols &&
-           (ELF64_ST_BIND(l->symbols[i].st_info) != STB_GLOBAL ||
-            l->symbols[i].st_shndx == SHN_UNDEF || !l->values[i] ||
-            strcmp(name_of(l, i), name)))
-        i++;
-    return i;
+        if (ELF64_ST_BIND(s->st_info) == STB_GLOBAL &&
+            s->st_shndx != SHN_UNDEF && s->st_shndx < l->n_sections &&
+            is_kept(&l->sections[s->st_shndx]) && !strcmp(name_of(l, i), name))
+            return i;
+    }
+    return l->n_symbols;
 }
 
 void *loader_function(const loader *l, const char *name)
@@ -319,13 +319,30 @@ const uint8_t *loader_code(const loader *l, const char *function,
                            uint64_t *bytes)
 {
     size_t i = find_function(l, function);
-    unsigned section = i < l->n_symbols ? l->symbols[i].st_shndx : 0;
+    unsigned section;
 
     *bytes = 0;
-    if (!section || section >= l->n_sections)
+    if (i == l->n_symbols)
         return NULL;
+    section = l->symbols[i].st_shndx;
     *bytes = l->sections[section].sh_size;
     return l->image + l->at[section];
+}
+
+bool loader_place(const uint8_t *object, size_t n, const char *function,
+                  uint64_t *offset, uint64_t *bytes)
+{
+    loader l = {.object = object, .n = n};
+    size_t i;
+
+    if (read_head(&l, NULL) || read_symbols(&l, NULL))
+        return false;
+    i = find_function(&l, function);
+    if (i == l.n_symbols)
+        return false;
+    *offset = l.symbols[i].st_value;
+    *bytes = l.sections[l.symbols[i].st_shndx].sh_size;
+    return true;
 }
 
 void loader_close(loader *l)

@@ -5,6 +5,7 @@
 #ifndef VPU_SIM_COMPILER_STORE_LOADER_H
 #define VPU_SIM_COMPILER_STORE_LOADER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,10 @@ void *loader_function(const loader *l, const char *name);
 const uint8_t *loader_code(const loader *l, const char *function,
                            uint64_t *bytes);
 void loader_close(loader *l); /* NULL is fine */
+
+/* The same of an object that somebody else has loaded: how far into that
+ * section the function begins. False: it is not there. */
+bool loader_place(const uint8_t *object, size_t n, const char *function,
+                  uint64_t *offset, uint64_t *bytes);
 
 #endif

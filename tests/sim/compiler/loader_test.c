@@ -62,7 +62,7 @@ static uint8_t *copy_of(size_t n)
 
 START_TEST(as_written)
 {
-    uint64_t bytes;
+    uint64_t bytes, offset, same;
     loader *l;
     const uint8_t *code;
 
@@ -73,6 +73,12 @@ START_TEST(as_written)
     ck_assert_int_gt(called, 1); /* exp, sin at least */
     code = loader_code(l, "vpu_scalar", &bytes);
     ck_assert(code && loader_function(l, "vpu_scalar"));
+    ck_assert(loader_place(r.kernel->object, r.kernel->object_bytes,
+                           "vpu_scalar", &offset, &same));
+    ck_assert_uint_eq(same, bytes);
+    ck_assert_ptr_eq(loader_function(l, "vpu_scalar"), code + offset);
+    ck_assert(!loader_place(r.kernel->object, r.kernel->object_bytes, "exp",
+                            &offset, &same));
     ck_assert((const uint8_t *)loader_function(l, "vpu_scalar") < code + bytes);
     /* What lies before a function can be read: sanitizers do. */
     ck_assert_int_eq(code[-8], 0);
@@ -80,6 +86,26 @@ START_TEST(as_written)
     ck_assert(!loader_code(l, "nothing", &bytes) && !bytes);
     loader_close(l);
     ck_assert(r.kernel->code && r.kernel->code_bytes);
+}
+END_TEST
+
+/* Limits of time end a kernel where its thread is in its code: of what LLVM
+ * loads for a debugger that is to be known, too. */
+START_TEST(code_for_debuggers)
+{
+    static const sim_debug debug = {.lines = false};
+    const kernel_compile_config cfg = {
+        .user.no_cache = true, .hooks = &exec_hooks, .debug = &debug};
+    const kernel_source source = {
+        .path = arena_printf(r.arena, "%s/k.cl", r.dir), .entry = "k"};
+    sim_kernel *k;
+    const uint8_t *fn;
+
+    ck_assert_msg(!kernel_compile(&source, &cfg, r.arena, &k, &r.err), "%s",
+                  r.err.msg);
+    fn = (const uint8_t *)(uintptr_t)k->variants[SIM_SCALAR].fn;
+    ck_assert(k->code && fn >= k->code && fn < k->code + k->code_bytes);
+    kernel_release(k);
 }
 END_TEST
 
@@ -99,6 +125,9 @@ static vpu_status try(uint8_t *copy, size_t n)
 {
     loader *l = (loader *)&called;
     vpu_status st = loader_open(copy, n, find, NULL, &l, &r.err);
+    uint64_t offset, of;
+
+    loader_place(copy, n, "vpu_scalar", &offset, &of);
 
     ck_assert(st == VPU_OK || st == VPU_ERR_PARSE ||
               st == VPU_ERR_UNSUPPORTED || st == VPU_ERR_NOMEM);
@@ -156,6 +185,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 120);
     tcase_add_test(t, as_written);
+    tcase_add_test(t, code_for_debuggers);
     tcase_add_test(t, unknown_names);
     tcase_add_test(t, cut_short);
     tcase_add_test(t, damaged);
