@@ -24,10 +24,9 @@ static bool on_track(void *user, const trc_read_track *t)
     return !tl->failed;
 }
 
-static uint64_t keep_args(tl_timeline *tl, const trc_read_event *e)
+static size_t read_args(tl_timeline *tl, const trc_read_event *e,
+                        tl_arg args[TRC_MAX_ARGS])
 {
-    tl_arg args[TRC_MAX_ARGS];
-
     for (size_t i = 0; i < e->n_args; i++) {
         const trc_arg *a = &e->args[i];
 
@@ -41,7 +40,7 @@ static uint64_t keep_args(tl_timeline *tl, const trc_read_event *e)
             args[i].kind = TL_ARG_REAL;
         }
     }
-    return tl_pack_args(tl, args, e->n_args);
+    return e->n_args;
 }
 
 /* Our own notes at the start say what the clock is. */
@@ -62,16 +61,18 @@ static bool on_event(void *user, const trc_read_event *e)
     tl_timeline *tl = user;
     uint32_t row = tl_row_at(tl, e->uuid);
     uint64_t t = ticks_of(tl, e->ns);
+    tl_arg args[TRC_MAX_ARGS];
+    size_t n = read_args(tl, e, args);
 
     switch (e->kind) {
     case TRC_READ_BEGIN:
         tl_add_begin(tl, row, t, e->name);
-        if (e->n_args)
-            tl_add_args(tl, row, keep_args(tl, e));
+        if (n)
+            tl_add_args(tl, row, args, n);
         break;
     case TRC_READ_END:
-        if (e->n_args)
-            tl_add_args(tl, row, keep_args(tl, e));
+        if (n)
+            tl_add_args(tl, row, args, n);
         tl_add_end(tl, row, t);
         break;
     case TRC_READ_COUNT:
@@ -80,7 +81,7 @@ static bool on_event(void *user, const trc_read_event *e)
     case TRC_READ_INSTANT:
         if (!strcmp(e->name, "note"))
             see_note(tl, e);
-        tl_add_instant(tl, row, t, e->name, keep_args(tl, e));
+        tl_add_instant(tl, row, t, e->name, args, n);
         break;
     }
     return !tl->failed;

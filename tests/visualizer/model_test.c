@@ -403,7 +403,7 @@ START_TEST(a_written_trace_comes_back_in_cycles)
     ck_assert(view_flow(&v, &found, -1, &near));
     ck_assert(!view_flow(&v, &near, -1, &near));
     ck_assert(view_search(&v, "comp 1", 1, &found)); /* not comp 10 */
-    ck_assert_uint_eq(tl.rows[found.row].lanes[0].number[found.slice], 1);
+    ck_assert_uint_eq(tl_number(&tl.rows[found.row].lanes[0], found.slice), 1);
     ck_assert(!view_search(&v, "nowhere", 1, &found));
     view_free(&v);
     tl_free(&tl);
@@ -543,9 +543,8 @@ START_TEST(hits_and_rows)
             if (!view_hit(&v, 1200, x, y, &s))
                 continue;
             l = &tl.rows[s.row].lanes[s.lane];
-            a = view_x(&v, 1200, (double)l->begin[s.slice]);
-            b = view_x(&v, 1200,
-                       (double)(l->begin[s.slice] + tl_length(l, s.slice)));
+            a = view_x(&v, 1200, (double)tl_begin(l, s.slice));
+            b = view_x(&v, 1200, (double)(tl_end(l, s.slice)));
             ck_assert(a <= x + 1 && b >= x);
             hits++;
         }
@@ -860,7 +859,7 @@ START_TEST(foreign_traces_are_generic_tracks)
     ck_assert_uint_eq(tl.clk_mhz, 0);
     ck_assert_int_eq(tl.rows[0].kind, TL_ROW_OTHER);
     ck_assert_str_eq(tl.rows[0].name, "cpu");
-    ck_assert_uint_eq(tl.rows[0].lanes[0].begin[0], 100);
+    ck_assert_uint_eq(tl_begin(&tl.rows[0].lanes[0], 0), 100);
     ck_assert_uint_eq(tl_length(&tl.rows[0].lanes[0], 0), 20);
     tl_free(&tl);
 }
