@@ -262,12 +262,23 @@ static bool make_lanes(tl_timeline *tl, tl_row *r)
     return r->lanes;
 }
 
+tl_name tl_split_name(tl_timeline *tl, const char *name, uint32_t *number)
+{
+    return tl_intern(tl, name, split_number(name, strlen(name), number));
+}
+
 void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name)
 {
-    tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
     uint32_t number;
-    size_t n = split_number(name, strlen(name), &number);
-    tl_name id = tl_intern(tl, name, n);
+    tl_name id = tl_split_name(tl, name, &number);
+
+    tl_add_split(tl, row, t, id, number);
+}
+
+void tl_add_split(tl_timeline *tl, uint32_t row, uint64_t t, tl_name id,
+                  uint32_t number)
+{
+    tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
     uint32_t lane;
 
     if (!r || tl->failed || r->counter || !make_lanes(tl, r))

@@ -176,6 +176,10 @@ void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
                      const char *name, bool counter);
 /* Names as files spell them: "comp 7" becomes "comp" and 7. */
 void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name);
+/* The same of a name that was taken apart before. */
+tl_name tl_split_name(tl_timeline *tl, const char *name, uint32_t *number);
+void tl_add_split(tl_timeline *tl, uint32_t row, uint64_t t, tl_name name,
+                  uint32_t number);
 void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t);
 /* Arguments of the innermost open slice of a row. */
 void tl_add_args(tl_timeline *tl, uint32_t row, const tl_arg *args, size_t n);

@@ -31,7 +31,11 @@ typedef struct {
     const char *name;  /* never NULL */
     const trc_arg *args;
     size_t n_args; /* at most TRC_MAX_ARGS; more are dropped */
-    trc_flow flow; /* STEP stands for START too: files do not tell */
+    /* Not 0: in this reading the number stands for this text, of an event's
+     * name or an argument's, so that it need not be looked at again. */
+    uint32_t name_key;
+    const uint32_t *arg_keys; /* one per argument */
+    trc_flow flow;            /* STEP stands for START too: files do not tell */
     uint64_t flow_id;
     double value; /* COUNT */
     bool real;    /* it was written as a floating-point number */
