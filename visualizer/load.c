@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/trace/reader.h"
 #include "visualizer/columns.h"
+#include "visualizer/load_ahead.h"
 
 /* What the reader's key of a text is here. */
 typedef struct {
@@ -165,29 +166,27 @@ static vpu_status finish(tl_timeline *tl, vpu_status st, const char *name,
     return st;
 }
 
-vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err)
+static vpu_status load_from(const load_source *from, tl_timeline *tl,
+                            vpu_error *err)
 {
     loader k = {.tl = tl};
-    trc_read_ops ops = {on_track, on_event, &k};
+    const trc_read_ops ops = {.track = on_track, .event = on_event, .user = &k};
     vpu_status st = tl_init(tl, err);
 
     if (st)
         return st;
-    st = trc_read_file(path, &ops, err);
+    st = load_ahead(from, &ops, err);
     free(k.keys);
-    return finish(tl, st, path, err);
+    return finish(tl, st, from->name, err);
+}
+
+vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err)
+{
+    return load_from(&(const load_source){.name = path}, tl, err);
 }
 
 vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
                       tl_timeline *tl, vpu_error *err)
 {
-    loader k = {.tl = tl};
-    trc_read_ops ops = {on_track, on_event, &k};
-    vpu_status st = tl_init(tl, err);
-
-    if (st)
-        return st;
-    st = trc_read_bytes(name, data, n_bytes, &ops, err);
-    free(k.keys);
-    return finish(tl, st, name, err);
+    return load_from(&(const load_source){name, data, n_bytes}, tl, err);
 }

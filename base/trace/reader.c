@@ -597,6 +597,8 @@ static vpu_status read_stream(const char *name, FILE *f,
         st = next_packet(&r);
     if (!st && ferror(f))
         st = err_set(err, VPU_ERR_IO, "%s: %s", name, strerror(r.why));
+    if (ops->end)
+        ops->end(ops->user);
     free(r.window);
     free(r.scratch);
     arena_destroy(r.a);

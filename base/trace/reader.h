@@ -41,12 +41,15 @@ typedef struct {
     bool real;    /* it was written as a floating-point number */
 } trc_read_event;
 
-/* Pointers are good for the call only. Either may be NULL. Returning false
- * stops the reading with VPU_OK. */
+/* Pointers are good for the call only. track and event may be NULL. Returning
+ * false stops the reading with VPU_OK. */
 typedef struct {
     bool (*track)(void *user, const trc_read_track *t);
     bool (*event)(void *user, const trc_read_event *e);
     void *user;
+    /* The last call, also before an error, once the file is open. May be NULL.
+     * Texts with a key are good until it returns. */
+    void (*end)(void *user);
 } trc_read_ops;
 
 /* VPU_ERR_IO     cannot be opened or read

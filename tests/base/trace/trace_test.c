@@ -111,7 +111,7 @@ static bool on_event(void *user, const trc_read_event *e)
 static seen read_back(void)
 {
     seen s = {0};
-    trc_read_ops ops = {on_track, on_event, &s};
+    trc_read_ops ops = {.track = on_track, .event = on_event, .user = &s};
 
     ck_assert_msg(!trc_read_file(pb, &ops, &err), "%s", err.msg);
     for (int i = 0; i < N_TRACKS; i++)
