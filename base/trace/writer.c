@@ -289,6 +289,22 @@ static track *advance(trc_writer *w, trc_track id, uint64_t time,
     return t;
 }
 
+/* "comp 7", of long names the beginning. */
+static void put_numbered(char to[MAX_NAME_BYTES], const trc_event *e)
+{
+    char digits[20];
+    size_t n = strnlen(e->name, 200), k = sizeof digits;
+    uint64_t left = e->number;
+
+    do
+        digits[--k] = (char)('0' + left % 10);
+    while (left /= 10);
+    memcpy(to, e->name, n);
+    to[n++] = ' ';
+    memcpy(to + n, digits + k, sizeof digits - k);
+    to[n + sizeof digits - k] = 0;
+}
+
 static void send(trc_writer *w, const track *t, sink_event_kind kind,
                  const trc_event *e)
 {
@@ -315,8 +331,7 @@ static void send(trc_writer *w, const track *t, sink_event_kind kind,
         s.name = s.base = e->name;
         s.idle = e->idle;
         if (e->numbered) {
-            snprintf(name, sizeof name, "%.200s %llu", e->name,
-                     (unsigned long long)e->number);
+            put_numbered(name, e);
             s.name = name;
         } else {
             s.name_iid = intern(w, &w->events, e->name, &is_new);
