@@ -209,7 +209,6 @@ void tl_block_sums(const tl_lane *l, uint64_t b, uint64_t sums[TL_N_CLASSES])
 {
     const uint64_t *line = l->sums + b * l->cap_classes;
 
-    memset(sums, 0, TL_N_CLASSES * sizeof *sums);
     for (uint32_t k = 0; k < l->n_classes; k++)
         sums[l->class_at[k]] = line[k];
 }

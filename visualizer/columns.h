@@ -27,7 +27,7 @@ bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number);
 bool tl_put_length(tl_lane *l, uint64_t length, tl_class class);
 /* Arguments of the last slice; they join those it has. False: no memory. */
 bool tl_put_args(tl_lane *l, const tl_arg *args, size_t n);
-/* Sums of all before block b, per class. */
+/* Sums of all before block b; those of classes that do not occur stay. */
 void tl_block_sums(const tl_lane *l, uint64_t b, uint64_t sums[TL_N_CLASSES]);
 
 /* Arguments as bytes, at most TL_ARG_BYTES(n) of them; how many. */

@@ -137,19 +137,20 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
 static void paint_dense(lane_painter *k, double from, double per, int n)
 {
     const tl_timeline *tl = k->p->view->tl;
-    uint64_t before[TL_N_CLASSES], sums[TL_N_CLASSES], t0, t1;
+    uint64_t sums[2][TL_N_CLASSES], t0, t1; /* in turn: before and after */
     uint64_t slack = (uint64_t)(per / 2);
     tl_cursor at = {0};
 
-    t0 = tl_walk_near(tl, k->l, &at, (uint64_t)from, slack, before);
+    t0 = tl_walk_near(tl, k->l, &at, (uint64_t)from, slack, sums[0]);
     for (int i = 0; i < n; i++, t0 = t1) {
+        const uint64_t *before = sums[i % 2];
+        uint64_t *after = sums[(i + 1) % 2];
         uint64_t column[TL_N_CLASSES], span;
 
         t1 = tl_walk_near(tl, k->l, &at, (uint64_t)(from + (i + 1) * per),
-                          slack, sums);
+                          slack, after);
         for (int c = 0; c < TL_N_CLASSES; c++)
-            column[c] = sums[c] - before[c];
-        memcpy(before, sums, sizeof before);
+            column[c] = after[c] - before[c];
         span = t1 - t0;
         settle(column, &span, TL_BLOCK);
         add_column(k, i, column, span);
