@@ -102,8 +102,8 @@ static void settle(uint64_t sums[TL_N_CLASSES], uint64_t *span, uint64_t slices)
     if (n && ((n == 1 && covered == *span) || slices <= 2)) {
         bool shown = covered * 2 >= *span || slices <= 1;
 
-        memset(sums, 0, TL_N_CLASSES * sizeof *sums);
-        sums[class] = shown;
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            sums[c] = c == class && shown;
         *span = 1;
     }
 }
