@@ -576,6 +576,13 @@ static void widen(const fit *f, const double *y, fit_value *values)
     }
 }
 
+/* The machine does things that the model does not: what else might explain the
+ * times as badly is not worth the time that it takes to look. */
+static bool is_misfit(const fit *f, double sum)
+{
+    return sum > FAR * ((double)f->n_cases + MARGIN);
+}
+
 /* Another machine, y, whose numbers of the block are fitted, then all: a better
  * explanation is taken (true), one that is as good is noted. */
 static bool compare(fit *f, design_block b, double *y, double sum,
@@ -591,7 +598,8 @@ static bool compare(fit *f, design_block b, double *y, double sum,
     fit_well(f, &t, y);
     if (isinf(residuals(f, y, NULL, sum + 3 * CLEARLY, scratch)))
         return false; /* nor do the others, which have not moved yet */
-    fit_well(f, &all, y);
+    if (!is_misfit(f, sum))
+        fit_well(f, &all, y);
     other = residuals(f, y, NULL, sum + CLEARLY, scratch);
     if (other < sum - CLEARLY) {
         memcpy(f->x, y, sizeof f->x);
@@ -652,7 +660,7 @@ static bool compare_choices(fit *f, double sum, fit_value *values)
                 return true;
         }
     }
-    for (int b = 0; b < DESIGN_N_BLOCKS && !f->st; b++) {
+    for (int b = 0; b < DESIGN_N_BLOCKS && !f->st && !is_misfit(f, sum); b++) {
         candidate best[N_BEST];
         size_t n = best_combinations(f, (design_block)b, best);
 
@@ -847,7 +855,7 @@ static void judge(fit *f, fit_result *out)
         judge_numbers(f, out->values);
         sum = residuals(f, f->x, NULL, INFINITY, r);
         changes = compare_choices(f, sum, out->values) ||
-                  compare_numbers(f, sum, out->values);
+                  (!is_misfit(f, sum) && compare_numbers(f, sum, out->values));
     }
     judge_cases(f, out);
     doubt(f, out);
