@@ -27,6 +27,7 @@
 enum { MAX_PARAMS = DENSE_MAX, MAX_PASSES = 4 };
 #define FAR 10.0
 #define MARGIN 20.0
+enum { MAX_NEARBY = 12 };
 enum { N_BEST = 8 }; /* combinations that are fitted finely */
 
 /* How long numbers are moved: rounds, while each takes a part of the sum. */
@@ -336,11 +337,12 @@ static double fit_numbers(fit *f, const task *t, double *x, effort most)
 /* Values of the parameter that are tried from x on: parts of it, with `wide` as
  * the exponent; and a whole number's neighbours, since what waits for what may
  * change from one of them to the next. */
-static size_t nearby(const design_param *p, double x, double wide, double *out)
+static size_t nearby(const design_param *p, double x, double wide,
+                     double out[MAX_NEARBY])
 {
-    static const double factors[] = {0.8, 0.9, 0.95, 1.05, 1.1, 1.25};
-    static const double steps[] = {-3, -2, -1, 1, 2, 3};
-    enum { N_EACH = sizeof factors / sizeof *factors };
+    enum { N_EACH = MAX_NEARBY / 2 };
+    static const double factors[N_EACH] = {0.8, 0.9, 0.95, 1.05, 1.1, 1.25};
+    static const double steps[N_EACH] = {-3, -2, -1, 1, 2, 3};
     size_t n = 0;
 
     for (size_t k = 0; k < N_EACH; k++)
@@ -357,7 +359,6 @@ static size_t nearby(const design_param *p, double x, double wide, double *out)
  * is better, and x is there. */
 static bool shake(fit *f, const task *t, double wide, double *x, double *best)
 {
-    enum { MAX_NEARBY = 12 };
     arena_mark mark = arena_save(f->a);
     double *r = arena_array(f->a, double, f->n_cases);
     bool any = false;
@@ -545,14 +546,16 @@ static void fit_blocks(fit *f)
 
 /* --- the verdicts --------------------------------------------------------- */
 
-/* Another value than the one of f->x, by more than is asked for. */
+/* Another value than the one of f->x, by more than is asked for; a whole number
+ * is known to one half. */
 static bool is_other(const fit *f, uint32_t i, double y)
 {
     double apart = fabs(y - f->x[i]);
 
     return f->params[i].n_choices
                ? apart > 0
-               : apart > 0.5 && apart > f->cfg->precision * scale_of(f->x[i]);
+               : apart > f->cfg->precision * scale_of(f->x[i]) &&
+                     (design_param_is_real(&f->params[i]) || apart > 0.5);
 }
 
 /* The machine y explains the times as well as f->x: it is as likely, too. */
