@@ -246,7 +246,7 @@ static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
 {
     const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
     double x0 = view_x(p->view, at.w, (double)tl_begin(l, s->slice));
-    double x1 = view_x(p->view, at.w, (double)(tl_end(l, s->slice)));
+    double x1 = view_x(p->view, at.w, (double)tl_end(l, s->slice));
     double y, h;
 
     if (row->row != s->row || x1 < 0 || x0 > at.w)

@@ -96,8 +96,7 @@ static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
         const compare_row *g =
             p->cmp ? compare_of_slice(p->cmp, p->side, &s) : NULL;
         double x0 = fmax(0, view_x(v, b->rows.w, (double)tl_begin(l, i)));
-        double x1 =
-            fmin(b->rows.w, view_x(v, b->rows.w, (double)(tl_end(l, i))));
+        double x1 = fmin(b->rows.w, view_x(v, b->rows.w, (double)tl_end(l, i)));
 
         if (x1 <= x0)
             continue;

@@ -213,7 +213,7 @@ static void paint_slices(lane_painter *k)
         return;
     for (; i < n; i++) {
         double x0 = view_x(v, k->at.w, (double)tl_begin(k->l, i));
-        double x1 = view_x(v, k->at.w, (double)(tl_end(k->l, i)));
+        double x1 = view_x(v, k->at.w, (double)tl_end(k->l, i));
         char name[300];
 
         if (x1 - x0 >= 3 && x0 > last && x0 >= 0 && x0 < k->at.w)

@@ -195,12 +195,12 @@ emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
     e->launch = launch;
     if (trace)
         make_tracks(e, desc);
-    if (e->watch && e->watch->path)
+    if (e->watch && e->watch->path) {
         e->path = e->watch->path;
-    else if (trace)
+    } else if (trace) {
         e->path = critical_create(CRITICAL_BYTES);
-    if (e->path && trace && !(e->watch && e->watch->path))
         critical_expect(e->path, launch->n_groups);
+    }
     return e;
 }
 
