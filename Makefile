@@ -143,7 +143,7 @@ ASAN_LONG := $(patsubst %,$(OUT)/tests/%_test,check/faults check/lanes check/sam
 TSAN_TESTS := $(patsubst %,$(OUT)/tests/%_test,kernels/determinism \
               runtime/api/clone runtime/api/endurance runtime/api/manager runtime/backend/threads runtime/diff/diff_run runtime/icd/icd runtime/lint/stages runtime/cli/printf runtime/pool/lifetimes runtime/stick/stick runtime/suite/suite \
               runtime/link/transport runtime/stick/usbip runtime/link/xlink_link \
-              sim/compiler/kernel_cache sim/exec/threads visualizer/run_trace)
+              sim/compiler/kernel_cache sim/exec/threads visualizer/model visualizer/run_trace)
 # What make demo and make bench run besides the program itself.
 DEMO    := $(OUT)/tests/kernels/grn_check $(OUT)/tests/kernels/report_table
 BENCH   := $(OUT)/tests/bench/bench

@@ -180,24 +180,24 @@ static bool add_groups(compare *c, int side, uint32_t row)
     const tl_row *r = &c->tl[side]->rows[row];
     const tl_lane *l = &r->lanes[0];
 
-    for (uint64_t i = 0; l->number && i < l->n_slices; i++) {
-        const facts_stage *s = facts_stage_at(c->facts[side], l->begin[i]);
+    for (uint64_t i = 0; l->has_numbers && i < l->n_slices; i++) {
+        const facts_stage *s = facts_stage_at(c->facts[side], tl_begin(l, i));
         uint64_t length = tl_length(l, i);
         compare_row *g;
 
-        if (l->number[i] == UINT32_MAX)
+        if (tl_number(l, i) == TL_NO_NUMBER)
             continue;
         g = add_row(c, (compare_row){
                            .kind = COMPARE_GROUP,
                            .stage = pair_of(
                                c, side, (uint32_t)(s - c->facts[side]->stages)),
-                           .number = l->number[i]});
+                           .number = tl_number(l, i)});
         if (!g)
             return false;
         g->in[side] = true;
         g->time[side] = in_unit(c, side, length);
         g->at[side] = (view_slice){row, 0, i};
-        add_causes(c, side, r, l->begin[i], l->begin[i] + length,
+        add_causes(c, side, r, tl_begin(l, i), tl_begin(l, i) + length,
                    g->cause[side]);
     }
     return true;
@@ -344,16 +344,16 @@ const compare_row *compare_of_slice(const compare *c, int side,
     const tl_row *r = &c->tl[side]->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
     const facts_stage *stage =
-        facts_stage_at(c->facts[side], l->begin[s->slice]);
+        facts_stage_at(c->facts[side], tl_begin(l, s->slice));
     uint32_t pair =
         pair_of(c, side, (uint32_t)(stage - c->facts[side]->stages));
 
     if (r->kind == TL_ROW_STAGES)
         return compare_find(c, COMPARE_STAGE, pair, 0);
-    if (r->kind != TL_ROW_SHAVE || s->lane || !l->number ||
-        l->number[s->slice] == UINT32_MAX)
+    if (r->kind != TL_ROW_SHAVE || s->lane ||
+        tl_number(l, s->slice) == TL_NO_NUMBER)
         return NULL;
-    return compare_find(c, COMPARE_GROUP, pair, l->number[s->slice]);
+    return compare_find(c, COMPARE_GROUP, pair, tl_number(l, s->slice));
 }
 
 double compare_shift(const compare *c, const compare_row *group, double t)
@@ -365,8 +365,8 @@ double compare_shift(const compare *c, const compare_row *group, double t)
         group->at[1].row != NONE) {
         const view_slice *x = &group->at[0], *y = &group->at[1];
 
-        return (double)c->tl[1]->rows[y->row].lanes[0].begin[y->slice] -
-               (double)c->tl[0]->rows[x->row].lanes[0].begin[x->slice];
+        return (double)tl_begin(&c->tl[1]->rows[y->row].lanes[0], y->slice) -
+               (double)tl_begin(&c->tl[0]->rows[x->row].lanes[0], x->slice);
     }
     b = c->pairs[pair].stage[1];
     return b == NONE ? 0

@@ -132,7 +132,8 @@ void control_tell_hover(control *k)
     tl_slice_name(v->tl, l, p->hover.slice, name, sizeof name);
     view_time_text(v, (double)tl_length(l, p->hover.slice), 0, length,
                    sizeof length);
-    view_time_text(v, (double)l->begin[p->hover.slice], 0, begin, sizeof begin);
+    view_time_text(v, (double)tl_begin(l, p->hover.slice), 0, begin,
+                   sizeof begin);
     snprintf(k->status, sizeof k->status, "%s: %.100s, takes %s, begins at %s",
              v->tl->rows[p->hover.row].name, name, length, begin);
 }

@@ -43,9 +43,10 @@ static void step_selection(control *k, int along, int down)
         view_reveal(v, &s);
         return;
     }
-    t = fmin(fmax((double)l->begin[s.slice] + (double)tl_length(l, s.slice) / 2,
-                  v->from),
-             v->to);
+    t = fmin(
+        fmax((double)tl_begin(l, s.slice) + (double)tl_length(l, s.slice) / 2,
+             v->from),
+        v->to);
     x = fmin(view_x(v, b.rows.w, t), b.rows.w - 1);
     for (uint32_t i = 0; i < v->n_rows; i++)
         if (v->rows[i].row == s.row) {
@@ -72,7 +73,7 @@ static void zoom_to_selection(control *k)
     if (!v->has_selection)
         return;
     l = &v->tl->rows[v->selection.row].lanes[v->selection.lane];
-    a = (double)l->begin[v->selection.slice];
+    a = (double)tl_begin(l, v->selection.slice);
     span = fmax((double)tl_length(l, v->selection.slice), 1);
     view_show(v, a - span * 0.1, a + span * 1.1);
 }
@@ -88,7 +89,7 @@ static void mark_selection(control *k)
         return;
     }
     l = &v->tl->rows[v->selection.row].lanes[v->selection.lane];
-    a = (double)l->begin[v->selection.slice];
+    a = (double)tl_begin(l, v->selection.slice);
     view_mark(v, a, a + (double)tl_length(l, v->selection.slice));
 }
 

@@ -22,7 +22,7 @@ static void quoted(FILE *f, const char *text)
 static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
 {
     tl_arg args[48];
-    size_t n = tl_slice_args(v->tl, l, i, args, 48);
+    size_t n = tl_slice_args(l, i, args, 48);
     str out = {0};
 
     for (size_t k = 0; k < n; k++) {
@@ -48,9 +48,9 @@ static void write_slice(FILE *f, const view *v, const tl_row *r, uint32_t lane,
     quoted(f, r->name);
     fprintf(f, ",%u,", lane);
     quoted(f, name);
-    fprintf(f, ",%llu,%llu,%.0f,%.0f,", (unsigned long long)l->begin[i],
+    fprintf(f, ",%llu,%llu,%.0f,%.0f,", (unsigned long long)tl_begin(l, i),
             (unsigned long long)tl_length(l, i),
-            floor(tl_ns(v->tl, l->begin[i])),
+            floor(tl_ns(v->tl, tl_begin(l, i))),
             floor(tl_ns(v->tl, tl_length(l, i))));
     write_args(f, v, l, i);
     fputs("\r\n", f);
@@ -77,7 +77,7 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err)
             const tl_lane *l = &r->lanes[lane];
             uint64_t i = tl_count_before(l, from), n = tl_count_before(l, to);
 
-            if (i && l->begin[i - 1] + tl_length(l, i - 1) > from)
+            if (i && tl_end(l, i - 1) > from)
                 i--;
             for (; i < n; i++)
                 write_slice(out.stream, v, r, lane, i);

@@ -41,18 +41,18 @@ static void add_stage(const tl_timeline *tl, facts *f, uint32_t row, uint64_t i,
     const tl_lane *l = &tl->rows[row].lanes[0];
     facts_stage *s = &f->stages[f->n_stages];
     tl_arg a[48];
-    size_t n = tl_slice_args(tl, l, i, a, 48);
+    size_t n = tl_slice_args(l, i, a, 48);
 
-    *s = (facts_stage){.name = tl_text(tl, l->name[i]),
+    *s = (facts_stage){.name = tl_text(tl, tl_name_of(l, i)),
                        .kernel = arg_text(tl, a, n, "kernel"),
-                       .begin = l->begin[i],
-                       .end = l->begin[i] + tl_length(l, i),
+                       .begin = tl_begin(l, i),
+                       .end = tl_end(l, i),
                        .row = row,
                        .slice = i,
                        .ddr_capacity = arg_number(tl, a, n, "DDR capacity"),
                        .local_bytes = arg_uint(tl, a, n, "local bytes"),
                        .local_budget = arg_uint(tl, a, n, "local budget")};
-    s->occurrence = seen[l->name[i]]++;
+    s->occurrence = seen[tl_name_of(l, i)]++;
     if (!(s->ddr_capacity > 0 && s->ddr_capacity < 1e9)) /* also NaN */
         s->ddr_capacity = 0;
     f->n_stages++;
@@ -140,7 +140,7 @@ static void find_source(const tl_timeline *tl, facts *f)
 
         if ((!line && !cost) || strcmp(tl->rows[at->row].name, "source"))
             continue;
-        n = tl_unpack_args(tl, at->arg_at, a, 32);
+        n = tl_instant_args(tl, at, a, 32);
         if (line)
             add_line(tl, f, a, n);
         else
@@ -194,8 +194,7 @@ static void find_path(const tl_timeline *tl, facts *f, const tl_lane *l,
         f->path_at[i + 1] += f->path_at[i];
     for (uint64_t k = 0; k < l->n_slices; k++)
         if (rows[k] != UINT32_MAX)
-            add_stretch(f, rows[k], n, l->begin[k],
-                        l->begin[k] + tl_length(l, k));
+            add_stretch(f, rows[k], n, tl_begin(l, k), tl_end(l, k));
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         memmove(f->path + f->n_path, f->path + f->path_at[i],
                 n[i] * sizeof *f->path);

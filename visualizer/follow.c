@@ -166,8 +166,9 @@ static void keep_selection(const view *old, view *v)
     if (!row || s->lane >= v->tl->rows[row->row].n_lanes)
         return;
     l = &v->tl->rows[row->row].lanes[s->lane];
-    now = (view_slice){row->row, s->lane,
-                       tl_count_before(l, r->lanes[s->lane].begin[s->slice])};
+    now = (view_slice){
+        row->row, s->lane,
+        tl_count_before(l, tl_begin(&r->lanes[s->lane], s->slice))};
     if (now.slice < l->n_slices)
         view_select(v, &now);
 }

@@ -2,10 +2,26 @@
 #include "visualizer/load.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "base/trace/reader.h"
+#include "visualizer/columns.h"
+#include "visualizer/load_ahead.h"
+
+/* What the reader's key of a text is here. */
+typedef struct {
+    bool known;
+    tl_name name;
+    uint32_t number;
+} key_name;
+
+typedef struct {
+    tl_timeline *tl;
+    key_name *keys; /* by key */
+    uint64_t cap_keys;
+} loader;
 
 static uint64_t ticks_of(const tl_timeline *tl, uint64_t ns)
 {
@@ -17,31 +33,65 @@ static uint64_t ticks_of(const tl_timeline *tl, uint64_t ns)
 
 static bool on_track(void *user, const trc_read_track *t)
 {
-    tl_timeline *tl = user;
+    tl_timeline *tl = ((loader *)user)->tl;
 
     tl_row_describe(tl, tl_row_at(tl, t->uuid), t->parent_uuid, t->name,
                     t->counter);
     return !tl->failed;
 }
 
-static uint64_t keep_args(tl_timeline *tl, const trc_read_event *e)
+/* Room for what is known of a key; NULL for none, or without memory. */
+static key_name *known_as(loader *k, uint32_t key)
 {
-    tl_arg args[TRC_MAX_ARGS];
+    uint64_t had = k->cap_keys;
+
+    while (key >= k->cap_keys)
+        if (!tl_grow(&k->keys, &k->cap_keys, sizeof *k->keys))
+            return NULL;
+    if (k->cap_keys > had)
+        memset(k->keys + had, 0, (k->cap_keys - had) * sizeof *k->keys);
+    return key ? &k->keys[key] : NULL;
+}
+
+/* Event names are taken apart, those of arguments not: no key is both. */
+static tl_name name_of(loader *k, const char *text, uint32_t key, bool split,
+                       uint32_t *number)
+{
+    key_name *known = known_as(k, key), now = {.known = true};
+
+    if (known && known->known) {
+        *number = known->number;
+        return known->name;
+    }
+    now.number = TL_NO_NUMBER;
+    now.name = split ? tl_split_name(k->tl, text, &now.number)
+                     : tl_intern(k->tl, text, strlen(text));
+    if (known)
+        *known = now;
+    *number = now.number;
+    return now.name;
+}
+
+static size_t read_args(loader *k, const trc_read_event *e,
+                        tl_arg args[TRC_MAX_ARGS])
+{
+    uint32_t none;
 
     for (size_t i = 0; i < e->n_args; i++) {
         const trc_arg *a = &e->args[i];
 
-        args[i] = (tl_arg){.name = tl_intern(tl, a->name, strlen(a->name)),
-                           .number = a->number,
-                           .real = a->real};
+        args[i] =
+            (tl_arg){.name = name_of(k, a->name, e->arg_keys[i], false, &none),
+                     .number = a->number,
+                     .real = a->real};
         if (a->kind == TRC_ARG_TEXT) {
             args[i].kind = TL_ARG_TEXT;
-            args[i].text = tl_intern(tl, a->text, strlen(a->text));
+            args[i].text = tl_intern(k->tl, a->text, strlen(a->text));
         } else if (a->kind == TRC_ARG_REAL) {
             args[i].kind = TL_ARG_REAL;
         }
     }
-    return tl_pack_args(tl, args, e->n_args);
+    return e->n_args;
 }
 
 /* Our own notes at the start say what the clock is. */
@@ -57,21 +107,34 @@ static void see_note(tl_timeline *tl, const trc_read_event *e)
             tl->clk_mhz = (uint32_t)mhz;
 }
 
+static void begin(loader *k, uint32_t row, uint64_t t, const trc_read_event *e)
+{
+    uint32_t number;
+    tl_name name = name_of(k, e->name, e->name_key, true, &number);
+
+    tl_add_split(k->tl, row, t, name, number);
+}
+
 static bool on_event(void *user, const trc_read_event *e)
 {
-    tl_timeline *tl = user;
+    loader *k = user;
+    tl_timeline *tl = k->tl;
     uint32_t row = tl_row_at(tl, e->uuid);
     uint64_t t = ticks_of(tl, e->ns);
+    tl_arg args[TRC_MAX_ARGS];
+    size_t n;
 
+    if (e->kind == TRC_READ_BEGIN)
+        begin(k, row, t, e);
+    n = read_args(k, e, args);
     switch (e->kind) {
     case TRC_READ_BEGIN:
-        tl_add_begin(tl, row, t, e->name);
-        if (e->n_args)
-            tl_add_args(tl, row, keep_args(tl, e));
+        if (n)
+            tl_add_args(tl, row, args, n);
         break;
     case TRC_READ_END:
-        if (e->n_args)
-            tl_add_args(tl, row, keep_args(tl, e));
+        if (n)
+            tl_add_args(tl, row, args, n);
         tl_add_end(tl, row, t);
         break;
     case TRC_READ_COUNT:
@@ -80,7 +143,7 @@ static bool on_event(void *user, const trc_read_event *e)
     case TRC_READ_INSTANT:
         if (!strcmp(e->name, "note"))
             see_note(tl, e);
-        tl_add_instant(tl, row, t, e->name, keep_args(tl, e));
+        tl_add_instant(tl, row, t, e->name, args, n);
         break;
     }
     return !tl->failed;
@@ -103,24 +166,27 @@ static vpu_status finish(tl_timeline *tl, vpu_status st, const char *name,
     return st;
 }
 
-vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err)
+static vpu_status load_from(const load_source *from, tl_timeline *tl,
+                            vpu_error *err)
 {
-    trc_read_ops ops = {on_track, on_event, tl};
+    loader k = {.tl = tl};
+    const trc_read_ops ops = {.track = on_track, .event = on_event, .user = &k};
     vpu_status st = tl_init(tl, err);
 
     if (st)
         return st;
-    return finish(tl, trc_read_file(path, &ops, err), path, err);
+    st = load_ahead(from, &ops, err);
+    free(k.keys);
+    return finish(tl, st, from->name, err);
+}
+
+vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err)
+{
+    return load_from(&(const load_source){.name = path}, tl, err);
 }
 
 vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
                       tl_timeline *tl, vpu_error *err)
 {
-    trc_read_ops ops = {on_track, on_event, tl};
-    vpu_status st = tl_init(tl, err);
-
-    if (st)
-        return st;
-    return finish(tl, trc_read_bytes(name, data, n_bytes, &ops, err), name,
-                  err);
+    return load_from(&(const load_source){name, data, n_bytes}, tl, err);
 }

@@ -245,9 +245,8 @@ static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
                        const view_slice *s, cv_box at, cv_color color)
 {
     const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
-    double x0 = view_x(p->view, at.w, (double)l->begin[s->slice]);
-    double x1 = view_x(p->view, at.w,
-                       (double)(l->begin[s->slice] + tl_length(l, s->slice)));
+    double x0 = view_x(p->view, at.w, (double)tl_begin(l, s->slice));
+    double x1 = view_x(p->view, at.w, (double)tl_end(l, s->slice));
     double y, h;
 
     if (row->row != s->row || x1 < 0 || x0 > at.w)
@@ -306,7 +305,7 @@ static bool slice_middle(const paint_page *p, const view_slice *s,
         if (r->row != s->row || r->h <= 0)
             continue;
         *x = b->rows.x + view_x(p->view, b->rows.w,
-                                (double)(l->begin[s->slice] +
+                                (double)(tl_begin(l, s->slice) +
                                          (end ? tl_length(l, s->slice) : 0)));
         *y = b->rows.y + r->y - p->view->scroll + VIEW_PHASES / 2.0;
         return true;

@@ -53,10 +53,10 @@ bool paint_row_delta(const paint_page *p, const tl_row *r, char *to, size_t n)
 static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
 {
     const view *v = p->view;
-    const facts_stage *s = facts_stage_at(&v->facts, l->begin[i]);
+    const facts_stage *s = facts_stage_at(&v->facts, tl_begin(l, i));
 
-    return facts_cost_of(&v->facts, s, tl_text(v->tl, l->name[i]), v->line_file,
-                         v->line)
+    return facts_cost_of(&v->facts, s, tl_text(v->tl, tl_name_of(l, i)),
+                         v->line_file, v->line)
         .total;
 }
 
@@ -95,10 +95,8 @@ static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
         view_slice s = {row->row, 0, i};
         const compare_row *g =
             p->cmp ? compare_of_slice(p->cmp, p->side, &s) : NULL;
-        double x0 = fmax(0, view_x(v, b->rows.w, (double)l->begin[i]));
-        double x1 =
-            fmin(b->rows.w,
-                 view_x(v, b->rows.w, (double)(l->begin[i] + tl_length(l, i))));
+        double x0 = fmax(0, view_x(v, b->rows.w, (double)tl_begin(l, i)));
+        double x1 = fmin(b->rows.w, view_x(v, b->rows.w, (double)tl_end(l, i)));
 
         if (x1 <= x0)
             continue;

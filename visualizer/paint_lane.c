@@ -102,8 +102,8 @@ static void settle(uint64_t sums[TL_N_CLASSES], uint64_t *span, uint64_t slices)
     if (n && ((n == 1 && covered == *span) || slices <= 2)) {
         bool shown = covered * 2 >= *span || slices <= 1;
 
-        memset(sums, 0, TL_N_CLASSES * sizeof *sums);
-        sums[class] = shown;
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            sums[c] = c == class && shown;
         *span = 1;
     }
 }
@@ -122,10 +122,10 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
     }
     if (!tl_slice_at(phases, t0, &i))
         return;
-    end = phases->begin[i] + tl_length(phases, i);
+    end = tl_end(phases, i);
     if (t1 > end)
         return;
-    k->phase_from = phases->begin[i];
+    k->phase_from = tl_begin(phases, i);
     k->phase_to = end;
     tl_sums(k->p->view->tl, k->l, k->phase_from, k->phase_to, k->phase_sums);
     memcpy(sums, k->phase_sums, sizeof k->phase_sums);
@@ -137,19 +137,20 @@ static void whole_phase(lane_painter *k, uint64_t t0, uint64_t t1,
 static void paint_dense(lane_painter *k, double from, double per, int n)
 {
     const tl_timeline *tl = k->p->view->tl;
-    uint64_t before[TL_N_CLASSES], sums[TL_N_CLASSES], t0, t1;
+    uint64_t sums[2][TL_N_CLASSES], t0, t1; /* in turn: before and after */
     uint64_t slack = (uint64_t)(per / 2);
     tl_cursor at = {0};
 
-    t0 = tl_walk_near(tl, k->l, &at, (uint64_t)from, slack, before);
+    t0 = tl_walk_near(tl, k->l, &at, (uint64_t)from, slack, sums[0]);
     for (int i = 0; i < n; i++, t0 = t1) {
+        const uint64_t *before = sums[i % 2];
+        uint64_t *after = sums[(i + 1) % 2];
         uint64_t column[TL_N_CLASSES], span;
 
         t1 = tl_walk_near(tl, k->l, &at, (uint64_t)(from + (i + 1) * per),
-                          slack, sums);
+                          slack, after);
         for (int c = 0; c < TL_N_CLASSES; c++)
-            column[c] = sums[c] - before[c];
-        memcpy(before, sums, sizeof before);
+            column[c] = after[c] - before[c];
         span = t1 - t0;
         settle(column, &span, TL_BLOCK);
         add_column(k, i, column, span);
@@ -211,9 +212,8 @@ static void paint_slices(lane_painter *k)
     if ((double)(n - i) * 2.5 > k->at.w)
         return;
     for (; i < n; i++) {
-        double x0 = view_x(v, k->at.w, (double)k->l->begin[i]);
-        double x1 =
-            view_x(v, k->at.w, (double)(k->l->begin[i] + tl_length(k->l, i)));
+        double x0 = view_x(v, k->at.w, (double)tl_begin(k->l, i));
+        double x1 = view_x(v, k->at.w, (double)tl_end(k->l, i));
         char name[300];
 
         if (x1 - x0 >= 3 && x0 > last && x0 >= 0 && x0 < k->at.w)
@@ -227,12 +227,13 @@ static void paint_slices(lane_painter *k)
             continue;
         tl_slice_name(v->tl, k->l, i, name, sizeof name);
         /* Of "comp 7" the 7 says more. */
-        if (k->l->number && k->l->number[i] != UINT32_MAX &&
+        if (tl_number(k->l, i) != TL_NO_NUMBER &&
             cv_text_width(k->c, CV_SMALL, name) > x1 - x0)
-            snprintf(name, sizeof name, "%u", k->l->number[i]);
+            snprintf(name, sizeof name, "%u", tl_number(k->l, i));
         cv_text_fit(
             k->c, (cv_slot){k->at.x + x0, k->at.y + k->at.h / 2, x1 - x0},
-            CV_SMALL, theme_on(color_of(k, tl_class_of(v->tl, k->l->name[i]))),
+            CV_SMALL,
+            theme_on(color_of(k, tl_class_of(v->tl, tl_name_of(k->l, i)))),
             name);
     }
 }

@@ -206,14 +206,13 @@ static void buffers(column *k)
     const view *v = k->p->view;
     const view_slice *s = &v->selection;
     const facts_stage *stage = facts_stage_at(
-        &v->facts, v->tl->rows[s->row].lanes[s->lane].begin[s->slice]);
+        &v->facts, tl_begin(&v->tl->rows[s->row].lanes[s->lane], s->slice));
     tl_arg a[48];
     size_t n = 0;
 
     if (v->tl->rows[s->row].kind != TL_ROW_LOCAL || stage->row == UINT32_MAX)
         return;
-    n = tl_slice_args(v->tl, &v->tl->rows[stage->row].lanes[0], stage->slice, a,
-                      48);
+    n = tl_slice_args(&v->tl->rows[stage->row].lanes[0], stage->slice, a, 48);
     heading(k, "Local memory of the stage, by buffer");
     for (size_t i = 0; i < n; i++) {
         bool told = false;
@@ -231,9 +230,9 @@ static void selection(column *k)
     const view_slice *s = &v->selection;
     const tl_row *r = &v->tl->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
-    uint64_t begin = l->begin[s->slice], length = tl_length(l, s->slice);
+    uint64_t begin = tl_begin(l, s->slice), length = tl_length(l, s->slice);
     tl_arg args[48];
-    size_t n = tl_slice_args(v->tl, l, s->slice, args, 48);
+    size_t n = tl_slice_args(l, s->slice, args, 48);
     char name[300];
 
     tl_slice_name(v->tl, l, s->slice, name, sizeof name);

@@ -21,9 +21,10 @@ static const char *phase_of(const view *v, const view_slice *s)
     uint64_t i = s->slice;
 
     if (r->kind != TL_ROW_SHAVE ||
-        (s->lane && !tl_slice_at(&r->lanes[0], r->lanes[s->lane].begin[i], &i)))
+        (s->lane &&
+         !tl_slice_at(&r->lanes[0], tl_begin(&r->lanes[s->lane], i), &i)))
         return NULL;
-    return tl_text(v->tl, r->lanes[0].name[i]);
+    return tl_text(v->tl, tl_name_of(&r->lanes[0], i));
 }
 
 static void look_at_selection(const view *v, paint_focus *f)
@@ -31,10 +32,10 @@ static void look_at_selection(const view *v, paint_focus *f)
     const view_slice *s = &v->selection;
     const tl_row *r = &v->tl->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
-    tl_class class = tl_class_of(v->tl, l->name[s->slice]);
+    tl_class class = tl_class_of(v->tl, tl_name_of(l, s->slice));
     tl_arg a;
 
-    f->stage = facts_stage_at(&v->facts, l->begin[s->slice]);
+    f->stage = facts_stage_at(&v->facts, tl_begin(l, s->slice));
     f->phase = phase_of(v, s);
     if (r->kind == TL_ROW_SHAVE && s->lane && class < TL_N_CAUSES)
         f->cause = class;

@@ -2,34 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "visualizer/columns.h"
 #include "visualizer/names.h"
 #include "visualizer/timeline.h"
-
-uint64_t tl_length(const tl_lane *l, uint64_t i)
-{
-    uint64_t lo = 0, hi = l->n_longs;
-
-    if (l->length[i] != UINT32_MAX)
-        return l->length[i];
-    while (lo < hi) {
-        uint64_t mid = (lo + hi) / 2;
-
-        if (l->longs[mid].slice < i)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < l->n_longs && l->longs[lo].slice == i ? l->longs[lo].length
-                                                      : l->length[i];
-}
 
 void tl_slice_name(const tl_timeline *tl, const tl_lane *l, uint64_t i,
                    char *to, size_t n)
 {
-    const char *base = tl_text(tl, l->name[i]);
+    const char *base = tl_text(tl, tl_name_of(l, i));
+    uint32_t number = tl_number(l, i);
 
-    if (l->number && l->number[i] != UINT32_MAX)
-        snprintf(to, n, "%s %u", base, l->number[i]);
+    if (number != TL_NO_NUMBER)
+        snprintf(to, n, "%s %u", base, number);
     else
         snprintf(to, n, "%s", base);
 }
@@ -50,15 +34,30 @@ static uint64_t count_before(const uint64_t *time, uint64_t lo, uint64_t hi,
 
 uint64_t tl_count_before(const tl_lane *l, uint64_t t)
 {
-    return count_before(l->begin, 0, l->n_slices, t);
+    uint64_t block = count_before(l->block_begin, 0, l->n_block_begin, t);
+    uint64_t lo, hi;
+
+    if (!block)
+        return 0;
+    lo = (block - 1) * TL_BLOCK;
+    hi = lo + TL_BLOCK < l->n_slices ? lo + TL_BLOCK : l->n_slices;
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+
+        if (tl_begin(l, mid) < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
 }
 
 bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice)
 {
-    uint64_t n = count_before(l->begin, 0, l->n_slices, t + 1);
+    uint64_t n = t == UINT64_MAX ? l->n_slices : tl_count_before(l, t + 1);
 
     /* Empty slices at t stand before the one that covers it, or after. */
-    while (n && l->begin[n - 1] + tl_length(l, n - 1) <= t) {
+    while (n && tl_end(l, n - 1) <= t) {
         if (tl_length(l, n - 1))
             return false;
         n--;
@@ -74,38 +73,44 @@ static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
 {
     uint64_t lo = at->slice / TL_BLOCK + 1, step = 1, hi;
 
-    if (lo >= l->n_sums || l->block[lo] >= t)
+    if (lo >= l->n_block_begin || l->block_begin[lo] >= t)
         return;
-    while (lo + step < l->n_sums && l->block[lo + step] < t) {
+    while (lo + step < l->n_block_begin && l->block_begin[lo + step] < t) {
         lo += step;
         step *= 2;
     }
-    hi = lo + step < l->n_sums ? lo + step : l->n_sums;
+    hi = lo + step < l->n_block_begin ? lo + step : l->n_block_begin;
     while (lo + 1 < hi) {
         uint64_t mid = (lo + hi) / 2;
 
-        if (l->block[mid] < t)
+        if (l->block_begin[mid] < t)
             lo = mid;
         else
             hi = mid;
     }
     at->slice = lo * TL_BLOCK;
-    memcpy(at->before, l->sums[lo], sizeof at->before);
+    tl_block_sums(l, lo, at->before);
 }
 
-/* Then slice by slice, at most TL_BLOCK, to the first that begins at t or
- * later. */
+/* Then slice by slice to the first that begins at t or later. */
 static void to_slice(const tl_timeline *tl, const tl_lane *l, tl_cursor *at,
                      uint64_t t)
 {
-    const uint8_t *class = tl->names->class;
+    tl_spread *s = &at->spread;
 
-    for (; at->slice < l->n_slices && l->begin[at->slice] < t; at->slice++) {
-        uint64_t length = l->length[at->slice];
+    while (at->slice < l->n_slices) {
+        uint64_t block = at->slice / TL_BLOCK, i = at->slice % TL_BLOCK;
 
-        if (length == UINT32_MAX)
-            length = tl_length(l, at->slice);
-        at->before[class[l->name[at->slice]]] += length;
+        if (!i && l->block_begin[block] >= t)
+            return;
+        if (at->n_spread != block + 1)
+            tl_spread_block(l, block, tl->names->class, s);
+        at->n_spread = block + 1;
+        for (; i < s->n && s->begin[i] < t; i++)
+            at->before[s->class[i]] += s->length[i];
+        at->slice = block * TL_BLOCK + i;
+        if (i < s->n)
+            return;
     }
 }
 
@@ -116,10 +121,10 @@ void tl_walk(const tl_timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,
     to_slice(tl, l, at, t);
     memcpy(sums, at->before, sizeof at->before);
     if (at->slice) { /* the part of the last one behind t */
-        uint64_t i = at->slice - 1, end = l->begin[i] + tl_length(l, i);
+        uint64_t i = at->slice - 1, end = tl_end(l, i);
 
         if (end > t)
-            sums[tl_class_of(tl, l->name[i])] -= end - t;
+            sums[tl_class_of(tl, tl_name_of(l, i))] -= end - t;
     }
 }
 
@@ -131,10 +136,10 @@ uint64_t tl_walk_near(const tl_timeline *tl, const tl_lane *l, tl_cursor *at,
     to_block(l, at, t);
     block = at->slice / TL_BLOCK;
     /* What began before a block has ended when the block begins. */
-    if (at->slice % TL_BLOCK == 0 && block < l->n_sums && at->slice &&
-        l->block[block] < t && t - l->block[block] <= slack) {
+    if (at->slice % TL_BLOCK == 0 && block < l->n_block_begin && at->slice &&
+        l->block_begin[block] < t && t - l->block_begin[block] <= slack) {
         memcpy(sums, at->before, sizeof at->before);
-        return l->block[block];
+        return l->block_begin[block];
     }
     tl_walk(tl, l, at, t, sums);
     return t;
@@ -199,68 +204,19 @@ void tl_mean(const tl_counter *c, uint64_t from, uint64_t to, double *mean,
 
 /* --- arguments ----------------------------------------------------------- */
 
-static uint64_t get_varint(const uint8_t **p)
+size_t tl_instant_args(const tl_timeline *tl, const tl_instant *at,
+                       tl_arg *args, size_t cap)
 {
-    uint64_t u = 0;
-
-    for (int shift = 0;; shift += 7) {
-        uint8_t c = *(*p)++;
-
-        u |= (uint64_t)(c & 127) << shift;
-        if (c < 128)
-            return u;
-    }
-}
-
-size_t tl_unpack_args(const tl_timeline *tl, uint64_t at, tl_arg *args,
-                      size_t cap)
-{
-    const uint8_t *p = tl->blob + at;
-    size_t n;
-
-    if (at >= tl->n_blob)
-        return 0;
-    n = get_varint(&p);
-    for (size_t i = 0; i < n && i < cap; i++) {
-        uint64_t key = get_varint(&p);
-
-        args[i] = (tl_arg){.name = (tl_name)(key >> 2), .kind = key & 3};
-        if (args[i].kind == TL_ARG_REAL) {
-            memcpy(&args[i].real, p, 8);
-            p += 8;
-        } else if (args[i].kind == TL_ARG_UINT) {
-            args[i].number = get_varint(&p);
-        } else {
-            args[i].text = (tl_name)get_varint(&p);
-        }
-    }
-    return n < cap ? n : cap;
-}
-
-size_t tl_slice_args(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
-                     tl_arg *args, size_t cap)
-{
-    uint64_t lo = 0, hi = l->n_args;
-    size_t n = 0;
-
-    while (lo < hi) {
-        uint64_t mid = (lo + hi) / 2;
-
-        if (l->arg_slice[mid] < slice)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    for (; lo < l->n_args && l->arg_slice[lo] == slice && n < cap; lo++)
-        n += tl_unpack_args(tl, l->arg_at[lo], args + n, cap - n);
-    return n;
+    return at->arg_at < tl->n_blob
+               ? tl_unpack_args(tl->blob + at->arg_at, args, cap)
+               : 0;
 }
 
 bool tl_slice_arg(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                   const char *name, tl_arg *out)
 {
     tl_arg args[64];
-    size_t n = tl_slice_args(tl, l, slice, args, 64);
+    size_t n = tl_slice_args(l, slice, args, 64);
 
     for (size_t i = 0; i < n; i++)
         if (!strcmp(tl_text(tl, args[i].name), name)) {

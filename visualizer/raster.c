@@ -27,43 +27,67 @@ typedef struct {
     int unit;
 } filling;
 
-/* A pattern on one line: ink on `unit` pixels of every `period`, where
- * (x + shift) % period begins a stroke; period 1 = all, 0 = none. */
-static void pattern_line(const filling *f, int y, int *period, int *shift)
+/* A line's pixels from x0 to x1: ink on `unit` of every `period`, `at` of which
+ * lie before x0. */
+static void fill_strokes(uint32_t *row, int x0, int x1, const filling *f,
+                         int period, int at)
 {
-    cv_pattern p = f->pattern;
-    int unit = f->unit;
-    bool on = y % (4 * unit) < unit;
-
-    *shift = 0;
-    *period = 0;
-    if (p == CV_SLASH || p == CV_BACKSLASH) {
-        *period = 6 * unit;
-        *shift = p == CV_SLASH ? y % *period : *period - 1 - y % *period;
-    } else if (p == CV_DOTS && on) {
-        *period = 4 * unit;
-    } else if (p == CV_DASHES && on) {
-        *period = 1;
+    for (int i = x0; i < x1; i++) {
+        row[i] = at < f->unit ? f->ink : f->color;
+        at = at + 1 == period ? 0 : at + 1;
     }
 }
 
-/* `row` is the line y; its pixels from x0 to x1 are filled. */
-static void fill_line(uint32_t *row, int y, int x0, int x1, const filling *f)
+static void fill_plain(uint32_t *row, int x0, int x1, uint32_t color)
 {
-    uint32_t color = f->color, ink = f->ink;
-    int period, shift, at, unit = f->unit;
+    for (int i = x0; i < x1; i++)
+        row[i] = color;
+}
 
-    pattern_line(f, y, &period, &shift);
-    if (period <= 1) {
-        for (int i = x0; i < x1; i++)
-            row[i] = period ? ink : color;
-        return;
+typedef struct {
+    int x0, y0, x1, y1; /* device pixels */
+} pixel_box;
+
+static uint32_t *line_of(cv_canvas *c, int y)
+{
+    return c->to.px + (size_t)y * (size_t)c->to.stride;
+}
+
+/* The place in the pattern is kept from line to line: boxes are often a pixel
+ * wide, and a division for each of them is what takes the time. */
+static void fill_patterned(cv_canvas *c, const pixel_box *b, const filling *f)
+{
+    bool slash = f->pattern == CV_SLASH, back = f->pattern == CV_BACKSLASH;
+    int period = (slash || back ? 6 : 4) * f->unit;
+    int right = b->x0 % period, down = b->y0 % period;
+
+    for (int y = b->y0; y < b->y1; y++) {
+        int at = slash  ? right + down
+                 : back ? right + period - 1 - down
+                        : right;
+        uint32_t *row = line_of(c, y);
+
+        at -= at >= period ? period : 0;
+        if (slash || back || (down < f->unit && f->pattern == CV_DOTS))
+            fill_strokes(row, b->x0, b->x1, f, period, at);
+        else
+            fill_plain(row, b->x0, b->x1, down < f->unit ? f->ink : f->color);
+        down = down + 1 == period ? 0 : down + 1;
     }
-    at = (x0 + shift) % period;
-    for (int i = x0; i < x1; i++) {
-        row[i] = at < unit ? ink : color;
-        at = at + 1 == period ? 0 : at + 1;
-    }
+}
+
+/* Wide lines are copied from the first one. */
+static void fill_solid(cv_canvas *c, const pixel_box *b, uint32_t color)
+{
+    enum { WIDE = 16 };
+    int w = b->x1 - b->x0;
+
+    for (int y = b->y0; y < b->y1; y++)
+        if (y == b->y0 || w < WIDE)
+            fill_plain(line_of(c, y), b->x0, b->x1, color);
+        else
+            memcpy(line_of(c, y) + b->x0, line_of(c, b->y0) + b->x0,
+                   (size_t)w * sizeof color);
 }
 
 /* Ink darkens bright colours and lightens dark ones. */
@@ -79,32 +103,29 @@ static uint32_t ink_of(uint32_t color)
 static void raster_fill(cv_canvas *c, cv_box at, cv_color color,
                         cv_pattern pattern)
 {
-    int x0 = (int)floor(at.x * c->scale + 0.5);
-    int y0 = (int)floor(at.y * c->scale + 0.5);
-    int x1 = (int)floor((at.x + at.w) * c->scale + 0.5);
-    int y1 = (int)floor((at.y + at.h) * c->scale + 0.5);
+    pixel_box b = {(int)floor(at.x * c->scale + 0.5),
+                   (int)floor(at.y * c->scale + 0.5),
+                   (int)floor((at.x + at.w) * c->scale + 0.5),
+                   (int)floor((at.y + at.h) * c->scale + 0.5)};
     uint32_t a = color >> 24;
-    filling patterned = {.color = color,
-                         .ink = pattern ? ink_of(color) : 0,
-                         .pattern = pattern,
-                         .unit = c->scale < 1.5 ? 1 : (int)(c->scale + 0.5)};
 
-    x0 = x0 < c->cx0 ? c->cx0 : x0;
-    y0 = y0 < c->cy0 ? c->cy0 : y0;
-    x1 = x1 > c->cx1 ? c->cx1 : x1;
-    y1 = y1 > c->cy1 ? c->cy1 : y1;
-    for (; y0 < y1; y0++) {
-        uint32_t *row = c->to.px + (size_t)y0 * (size_t)c->to.stride;
-
-        if (a == 255 && !pattern)
-            for (int i = x0; i < x1; i++)
-                row[i] = color;
-        else if (a == 255)
-            fill_line(row, y0, x0, x1, &patterned);
-        else
-            for (int i = x0; i < x1; i++)
-                row[i] = blend(row[i], color, a);
-    }
+    b.x0 = b.x0 < c->cx0 ? c->cx0 : b.x0;
+    b.y0 = b.y0 < c->cy0 ? c->cy0 : b.y0;
+    b.x1 = b.x1 > c->cx1 ? c->cx1 : b.x1;
+    b.y1 = b.y1 > c->cy1 ? c->cy1 : b.y1;
+    if (b.x0 >= b.x1)
+        return;
+    if (a == 255 && !pattern)
+        fill_solid(c, &b, color);
+    else if (a == 255)
+        fill_patterned(
+            c, &b,
+            &(const filling){color, ink_of(color), pattern,
+                             c->scale < 1.5 ? 1 : (int)(c->scale + 0.5)});
+    else
+        for (int y = b.y0; y < b.y1; y++)
+            for (int i = b.x0; i < b.x1; i++)
+                line_of(c, y)[i] = blend(line_of(c, y)[i], color, a);
 }
 
 static void raster_line(cv_canvas *c, double x0, double y0, double x1,

@@ -151,7 +151,7 @@ static bool longest_in(const tl_lane *l, uint64_t from, uint64_t to,
     if (n - i > 4096) /* nobody can tell which of thousands is meant */
         n = i + 4096;
     for (; i < n; i++) {
-        uint64_t a = l->begin[i], b = a + tl_length(l, i);
+        uint64_t a = tl_begin(l, i), b = a + tl_length(l, i);
 
         a = a < from ? from : a;
         b = b > to ? to : b;
@@ -218,8 +218,8 @@ static bool matches(const view *v, const search *s, const tl_lane *l,
 {
     char name[300];
 
-    if (!s->numbers || !l->number)
-        return holds(tl_text(v->tl, l->name[i]), s->text);
+    if (!s->numbers || !l->has_numbers)
+        return holds(tl_text(v->tl, tl_name_of(l, i)), s->text);
     tl_slice_name(v->tl, l, i, name, sizeof name);
     return holds(name, s->text);
 }
@@ -267,7 +267,7 @@ static bool search_from(const view *v, const search *s, uint64_t t,
                 !search_lane(v, s, &r->lanes[lane],
                              t + (s->dir > 0 ? !inside : inside), &i))
                 continue;
-            begin = r->lanes[lane].begin[i];
+            begin = tl_begin(&r->lanes[lane], i);
             if (found &&
                 (s->dir > 0 ? begin > best || (begin == best && place > key)
                             : begin < best || (begin == best && place < key)))
@@ -292,9 +292,8 @@ bool view_search(const view *v, const char *text, int dir, view_slice *out)
     if (!*text)
         return false;
     if (v->has_selection) {
-        t = v->tl->rows[v->selection.row]
-                .lanes[v->selection.lane]
-                .begin[v->selection.slice];
+        t = tl_begin(&v->tl->rows[v->selection.row].lanes[v->selection.lane],
+                     v->selection.slice);
         for (uint32_t k = 0; k < v->n_rows; k++)
             if (v->rows[k].row == v->selection.row)
                 after = (int64_t)k * TL_MAX_LANES + v->selection.lane;
@@ -315,7 +314,7 @@ void view_select(view *v, const view_slice *s)
 void view_reveal(view *v, const view_slice *s)
 {
     const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
-    double a = (double)l->begin[s->slice];
+    double a = (double)tl_begin(l, s->slice);
     double b = a + (double)tl_length(l, s->slice), span = v->to - v->from;
 
     if (a >= v->from && b <= v->to)
@@ -332,8 +331,7 @@ bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out)
     const tl_lane *l = &r->lanes[s->lane];
     uint64_t i = s->slice;
 
-    if (r->kind != TL_ROW_SHAVE || s->lane || !l->number ||
-        l->number[i] == UINT32_MAX)
+    if (r->kind != TL_ROW_SHAVE || s->lane || tl_number(l, i) == TL_NO_NUMBER)
         return false;
     for (int k = 0; k < FAR; k++) {
         tl_arg a = {0}, b = {0};
@@ -341,9 +339,9 @@ bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out)
         if (dir < 0 ? !i : i + 1 >= l->n_slices)
             return false;
         i += dir < 0 ? UINT64_MAX : 1;
-        if (l->number[i] != l->number[s->slice])
+        if (tl_number(l, i) != tl_number(l, s->slice))
             continue;
-        if (l->name[i] == l->name[s->slice])
+        if (tl_name_of(l, i) == tl_name_of(l, s->slice))
             return false; /* the same phase: another launch */
         tl_slice_arg(v->tl, l, i, "launch", &a);
         tl_slice_arg(v->tl, l, s->slice, "launch", &b);
@@ -360,7 +358,7 @@ static bool shave_of(const view *v, const view_slice *s, uint32_t *index)
     const tl_lane *l = &r->lanes[s->lane];
     tl_arg a;
 
-    if (!l->number || l->number[s->slice] == UINT32_MAX)
+    if (tl_number(l, s->slice) == TL_NO_NUMBER)
         return false;
     *index = r->index;
     if (r->kind == TL_ROW_SHAVE || r->kind == TL_ROW_LOCAL)
@@ -379,8 +377,8 @@ static bool numbered_near(const tl_lane *l, uint64_t at, uint32_t number,
     uint64_t from = at > FAR ? at - FAR : 0;
 
     for (uint64_t i = from; i < at + FAR && i < l->n_slices; i++)
-        if (l->number[i] == number && l->begin[i] >= stage->begin &&
-            l->begin[i] < stage->end) {
+        if (tl_number(l, i) == number && tl_begin(l, i) >= stage->begin &&
+            tl_begin(l, i) < stage->end) {
             *slice = i;
             return true;
         }
@@ -390,7 +388,7 @@ static bool numbered_near(const tl_lane *l, uint64_t at, uint32_t number,
 bool view_slack_of(const view *v, const view_slice *s, view_slack *out)
 {
     const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
-    const facts_stage *stage = facts_stage_at(&v->facts, l->begin[s->slice]);
+    const facts_stage *stage = facts_stage_at(&v->facts, tl_begin(l, s->slice));
     tl_arg slack, on_path;
     uint32_t index;
     uint64_t i;
@@ -401,11 +399,11 @@ bool view_slack_of(const view *v, const view_slice *s, view_slack *out)
         const tl_row *r = &v->tl->rows[k];
 
         if (r->kind != TL_ROW_SLACK || r->index != index || !r->lanes ||
-            !r->lanes[0].number)
+            !r->lanes[0].has_numbers)
             continue;
         if (!numbered_near(&r->lanes[0],
-                           tl_count_before(&r->lanes[0], l->begin[s->slice]),
-                           l->number[s->slice], stage, &i) ||
+                           tl_count_before(&r->lanes[0], tl_begin(l, s->slice)),
+                           tl_number(l, s->slice), stage, &i) ||
             !tl_slice_arg(v->tl, &r->lanes[0], i, "slack", &slack))
             return false;
         *out = (view_slack){.slack = slack.number};

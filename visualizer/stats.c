@@ -69,7 +69,7 @@ static bool counts_at(const tl_timeline *tl, sweep_lane *w, uint64_t t,
     for (;; w->i++) {
         if (w->i >= w->l->n_slices)
             return false;
-        begin = w->l->begin[w->i];
+        begin = tl_begin(w->l, w->i);
         end = begin + tl_length(w->l, w->i);
         if (end > t)
             break;
@@ -79,7 +79,7 @@ static bool counts_at(const tl_timeline *tl, sweep_lane *w, uint64_t t,
         return false;
     }
     *next = end < *next ? end : *next;
-    return w->dma || tl_class_of(tl, w->l->name[w->i]) == TL_ISSUE;
+    return w->dma || tl_class_of(tl, tl_name_of(w->l, w->i)) == TL_ISSUE;
 }
 
 static void sweep(const tl_timeline *tl, stats *s)

@@ -6,25 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "visualizer/columns.h"
 #include "visualizer/names.h"
 
-enum { NO_NUMBER = -1 };
-
-/* Doubles *cap elements of size bytes; large blocks move without copying. */
+/* As tl_grow; the timeline knows that memory ran out. */
 static bool grow(tl_timeline *tl, void *items, uint64_t *cap, size_t size)
 {
-    uint64_t want = *cap ? *cap * 2 : 64;
-    void *old, *p;
-
-    memcpy(&old, items, sizeof old);
-    p = realloc(old, want * size);
-    if (!p) {
+    if (!tl_grow(items, cap, size))
         tl->failed = true;
-        return false;
-    }
-    memcpy(items, &p, sizeof p);
-    *cap = want;
-    return true;
+    return !tl->failed;
 }
 
 vpu_status tl_init(tl_timeline *tl, vpu_error *err)
@@ -41,15 +31,12 @@ vpu_status tl_init(tl_timeline *tl, vpu_error *err)
 
 static void free_lane(tl_lane *l)
 {
-    free(l->begin);
-    free(l->length);
-    free(l->name);
-    free(l->number);
+    free(l->packed);
+    free(l->blocks);
+    free(l->tail);
+    free(l->block_begin);
     free(l->sums);
-    free(l->block);
-    free(l->longs);
-    free(l->arg_slice);
-    free(l->arg_at);
+    free(l->args);
 }
 
 void tl_free(tl_timeline *tl)
@@ -201,92 +188,39 @@ void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
 
 /* --- slices -------------------------------------------------------------- */
 
-static bool grow_lane(tl_timeline *tl, tl_lane *l)
-{
-    uint64_t c1 = l->cap_slices, c2 = l->cap_slices, c3 = l->cap_slices,
-             c4 = l->cap_slices;
-
-    if (l->n_slices < l->cap_slices)
-        return true;
-    if (!grow(tl, &l->begin, &c1, sizeof *l->begin) ||
-        !grow(tl, &l->length, &c2, sizeof *l->length) ||
-        !grow(tl, &l->name, &c3, sizeof *l->name) ||
-        (l->number && !grow(tl, &l->number, &c4, sizeof *l->number)))
-        return false;
-    l->cap_slices = c1;
-    return true;
-}
-
-static bool set_number(tl_timeline *tl, tl_lane *l, int64_t number)
-{
-    if (!l->number) {
-        if (number == NO_NUMBER)
-            return true;
-        l->number = malloc(l->cap_slices * sizeof *l->number);
-        if (!l->number) {
-            tl->failed = true;
-            return false;
-        }
-        memset(l->number, 255, l->n_slices * sizeof *l->number);
-    }
-    l->number[l->n_slices] = (uint32_t)number;
-    return true;
-}
-
 static bool push(tl_timeline *tl, tl_lane *l, uint64_t t, tl_name name,
-                 int64_t number)
+                 uint32_t number)
 {
     if (name > UINT16_MAX) {
         tl->n_nameless++;
         name = 0;
     }
-    if (l->n_slices == UINT32_MAX || !grow_lane(tl, l) ||
-        !set_number(tl, l, number))
+    if (!tl_put_slice(l, t, name, number)) {
+        tl->failed = true;
         return false;
-    if (l->n_slices % TL_BLOCK == 0) {
-        uint64_t cap = l->cap_sums;
-
-        if (l->n_sums == cap &&
-            (!grow(tl, &l->sums, &cap, sizeof *l->sums) ||
-             !grow(tl, &l->block, &l->cap_sums, sizeof *l->block)))
-            return false;
-        l->block[l->n_sums] = t;
-        memcpy(l->sums[l->n_sums++], l->now, sizeof l->now);
     }
-    l->begin[l->n_slices] = t;
-    l->length[l->n_slices] = 0;
-    l->name[l->n_slices] = (uint16_t)name;
-    l->n_slices++;
     l->open = true;
     return true;
 }
 
 static void close_slice(tl_timeline *tl, tl_lane *l, uint64_t t)
 {
-    uint64_t i = l->n_slices - 1, length = t - l->begin[i];
+    uint64_t last = l->n_slices - 1;
 
     l->open = false;
-    l->now[tl_class_of(tl, l->name[i])] += length;
-    if (length < UINT32_MAX) {
-        l->length[i] = (uint32_t)length;
-        return;
-    }
-    if (l->n_longs == l->cap_longs &&
-        !grow(tl, &l->longs, &l->cap_longs, sizeof *l->longs))
-        return;
-    l->length[i] = UINT32_MAX;
-    l->longs[l->n_longs].slice = i;
-    l->longs[l->n_longs++].length = length;
+    if (!tl_put_length(l, t - tl_begin(l, last),
+                       tl_class_of(tl, tl_name_of(l, last))))
+        tl->failed = true;
 }
 
 /* "comp 7": 4 and 7. Only what can be put together again: no leading zeros,
  * below 2^32 - 1. */
-static size_t split_number(const char *name, size_t n, int64_t *number)
+static size_t split_number(const char *name, size_t n, uint32_t *number)
 {
     size_t at = n;
     uint64_t value = 0, scale = 1;
 
-    *number = NO_NUMBER;
+    *number = TL_NO_NUMBER;
     while (at && name[at - 1] >= '0' && name[at - 1] <= '9' && n - at < 10) {
         value += (uint64_t)(name[--at] - '0') * scale;
         scale *= 10;
@@ -294,7 +228,7 @@ static size_t split_number(const char *name, size_t n, int64_t *number)
     if (at == n || at < 2 || name[at - 1] != ' ' || value >= UINT32_MAX ||
         (name[at] == '0' && n - at > 1))
         return n;
-    *number = (int64_t)value;
+    *number = (uint32_t)value;
     return at - 1;
 }
 
@@ -328,12 +262,23 @@ static bool make_lanes(tl_timeline *tl, tl_row *r)
     return r->lanes;
 }
 
+tl_name tl_split_name(tl_timeline *tl, const char *name, uint32_t *number)
+{
+    return tl_intern(tl, name, split_number(name, strlen(name), number));
+}
+
 void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name)
 {
+    uint32_t number;
+    tl_name id = tl_split_name(tl, name, &number);
+
+    tl_add_split(tl, row, t, id, number);
+}
+
+void tl_add_split(tl_timeline *tl, uint32_t row, uint64_t t, tl_name id,
+                  uint32_t number)
+{
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
-    int64_t number;
-    size_t n = split_number(name, strlen(name), &number);
-    tl_name id = tl_intern(tl, name, n);
     uint32_t lane;
 
     if (!r || tl->failed || r->counter || !make_lanes(tl, r))
@@ -360,22 +305,22 @@ void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name)
 static void spread_causes(tl_timeline *tl, tl_row *r, uint64_t end)
 {
     tl_lane *phases = &r->lanes[0], *causes = &r->lanes[1];
-    uint64_t t = phases->begin[phases->n_slices - 1];
+    uint64_t t = tl_begin(phases, phases->n_slices - 1);
     tl_class last = r->kind == TL_ROW_PATH ? TL_OTHER : TL_N_CAUSES;
     tl_arg args[32];
     size_t n;
 
     if (causes->open ||
-        (causes->n_slices && causes->begin[causes->n_slices - 1] >= t))
+        (causes->n_slices && tl_begin(causes, causes->n_slices - 1) >= t))
         return;
-    n = tl_slice_args(tl, phases, phases->n_slices - 1, args, 32);
+    n = tl_slice_args(phases, phases->n_slices - 1, args, 32);
     for (size_t i = 0; i < n && t < end; i++) {
         uint64_t ticks = args[i].number;
 
         if (args[i].kind != TL_ARG_UINT || !ticks ||
             tl_class_of(tl, args[i].name) >= last)
             continue;
-        if (!push(tl, causes, t, args[i].name, NO_NUMBER))
+        if (!push(tl, causes, t, args[i].name, TL_NO_NUMBER))
             return;
         t = ticks < end - t ? t + ticks : end;
         close_slice(tl, causes, t);
@@ -463,13 +408,20 @@ void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value)
 }
 
 void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
-                    uint64_t arg_at)
+                    const tl_arg *args, size_t n_args)
 {
+    uint64_t arg_at = tl->n_blob;
+
+    n_args = n_args < TL_MAX_ARGS ? n_args : TL_MAX_ARGS;
     if (row >= tl->n_rows || tl->failed)
         return;
     if (tl->n_instants == tl->cap_instants &&
         !grow(tl, &tl->instants, &tl->cap_instants, sizeof *tl->instants))
         return;
+    while (tl->cap_blob - tl->n_blob < TL_ARG_BYTES(n_args))
+        if (!grow(tl, &tl->blob, &tl->cap_blob, 1))
+            return;
+    tl->n_blob += tl_pack_args(tl->blob + arg_at, args, n_args);
     tl->instants[tl->n_instants++] =
         (tl_instant){.row = row,
                      .time = forward(tl, &tl->rows[row], t),
@@ -479,53 +431,13 @@ void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
 
 /* --- arguments ----------------------------------------------------------- */
 
-static uint8_t *put_varint(uint8_t *p, uint64_t u)
-{
-    for (; u > 127; u >>= 7)
-        *p++ = (uint8_t)(u | 128);
-    *p++ = (uint8_t)u;
-    return p;
-}
-
-uint64_t tl_pack_args(tl_timeline *tl, const tl_arg *args, size_t n)
-{
-    uint64_t at = tl->n_blob;
-    uint8_t *p;
-
-    while (tl->cap_blob - tl->n_blob < 10 + n * 20)
-        if (!grow(tl, &tl->blob, &tl->cap_blob, 1))
-            return 0;
-    p = put_varint(tl->blob + at, n);
-    for (size_t i = 0; i < n; i++) {
-        p = put_varint(p, (uint64_t)args[i].name << 2 | args[i].kind);
-        if (args[i].kind == TL_ARG_REAL) {
-            memcpy(p, &args[i].real, 8);
-            p += 8;
-        } else {
-            p = put_varint(p, args[i].kind == TL_ARG_UINT ? args[i].number
-                                                          : args[i].text);
-        }
-    }
-    tl->n_blob = (uint64_t)(p - tl->blob);
-    return at;
-}
-
-void tl_add_args(tl_timeline *tl, uint32_t row, uint64_t arg_at)
+void tl_add_args(tl_timeline *tl, uint32_t row, const tl_arg *args, size_t n)
 {
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
-    tl_lane *l;
-    uint64_t cap;
 
     if (!r || tl->failed || !r->depth || r->depth > sizeof r->stack ||
         r->stack[r->depth - 1] == UINT8_MAX)
         return;
-    l = &r->lanes[r->stack[r->depth - 1]];
-    if (l->n_args == l->cap_args) {
-        cap = l->cap_args;
-        if (!grow(tl, &l->arg_slice, &cap, sizeof *l->arg_slice) ||
-            !grow(tl, &l->arg_at, &l->cap_args, sizeof *l->arg_at))
-            return;
-    }
-    l->arg_slice[l->n_args] = (uint32_t)(l->n_slices - 1);
-    l->arg_at[l->n_args++] = arg_at;
+    if (!tl_put_args(&r->lanes[r->stack[r->depth - 1]], args, n))
+        tl->failed = true;
 }

@@ -4,8 +4,8 @@
  *
  * Time is in ticks: cycles of the device's clock where the trace is ours,
  * nanoseconds otherwise. A row has lanes; the slices of a lane are in order of
- * time and do not overlap. A slice takes 14 bytes, 18 with a number, and 2 for
- * the sums; its arguments are packed bytes beside it.
+ * time and do not overlap. They are packed to a few bytes each, their arguments
+ * are bytes beside them.
  *
  * Built by one thread, through tl_add_*; read-only queries may then come from
  * several. */
@@ -39,28 +39,37 @@ const char *tl_class_name(tl_class c);
 
 typedef uint32_t tl_name; /* 0 = "" */
 
-enum { TL_BLOCK = 64, TL_MAX_LANES = 16 };
+enum { TL_BLOCK = 64, TL_MAX_LANES = 16, TL_MAX_ARGS = 24 };
+
+#define TL_NO_NUMBER UINT32_MAX
+
+/* TL_BLOCK slices, packed; see columns.h. */
+typedef struct {
+    uint64_t packed, args; /* where its bytes, its arguments begin */
+    uint32_t number;       /* least value of the column, + 1 */
+    uint16_t name;         /* likewise */
+    uint8_t begin_width, length_width, name_width, number_width; /* bytes */
+} tl_block;
 
 typedef struct {
-    uint64_t *begin;
-    uint32_t *length; /* UINT32_MAX: in long_length */
-    uint16_t *name;
-    uint32_t *number; /* "comp 7": 7; NULL when no slice has one */
-    uint64_t n_slices, cap_slices;
-    /* Before slice i * TL_BLOCK, per class; what long ones add, too. */
-    uint64_t (*sums)[TL_N_CLASSES];
-    uint64_t *block; /* begin of slice i * TL_BLOCK, once more: to search in */
-    uint64_t n_sums, cap_sums, now[TL_N_CLASSES];
-    struct {
-        uint64_t slice, length;
-    } *longs; /* ascending */
-    uint64_t n_longs, cap_longs;
-    /* Arguments: packed bytes at arg_at in the timeline's blob, for slice
-     * arg_slice; ascending, up to two for a slice (its begin's, its end's). */
-    uint32_t *arg_slice;
-    uint64_t *arg_at;
-    uint64_t n_args, cap_args;
-    bool open; /* the last slice has no end yet */
+    uint64_t n_slices;
+    bool open;        /* the last slice has no end yet */
+    bool has_numbers; /* "comp 7": 7 */
+    uint8_t *packed;
+    uint64_t n_packed, cap_packed;
+    tl_block *blocks;
+    uint64_t n_blocks, cap_blocks;
+    struct tl_tail *tail; /* the slices behind the blocks */
+    /* Begin of slice i * TL_BLOCK: to search in. */
+    uint64_t *block_begin;
+    uint64_t n_block_begin, cap_block_begin;
+    /* Before slice i * TL_BLOCK, for the classes that occur. */
+    uint64_t *sums, cap_sums, now[TL_N_CLASSES];
+    uint8_t class_at[TL_N_CLASSES], n_classes, cap_classes;
+    /* Arguments: the slice's place in its block, a size, that many bytes; in
+     * the order of slices, up to two for a slice (its begin's, its end's). */
+    uint8_t *args;
+    uint64_t n_args, cap_args, tail_args;
 } tl_lane;
 
 typedef struct {
@@ -144,19 +153,6 @@ tl_name tl_intern(tl_timeline *tl, const char *text, size_t n);
 const char *tl_text(const tl_timeline *tl, tl_name name);
 tl_class tl_class_of(const tl_timeline *tl, tl_name name);
 
-/* --- building ------------------------------------------------------------ */
-uint32_t tl_row_at(tl_timeline *tl, uint64_t uuid); /* made when new */
-void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
-                     const char *name, bool counter);
-/* Names as files spell them: "comp 7" becomes "comp" and 7. */
-void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name);
-void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t);
-void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value);
-void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
-                    uint64_t arg_at);
-/* Open slices end at the end of the trace. */
-void tl_finish(tl_timeline *tl);
-
 /* --- arguments ----------------------------------------------------------- */
 typedef struct {
     tl_name name;
@@ -166,20 +162,39 @@ typedef struct {
     tl_name text;
 } tl_arg;
 
-/* Packs n arguments; where they are. */
-uint64_t tl_pack_args(tl_timeline *tl, const tl_arg *args, size_t n);
-/* Gives packed arguments to the innermost open slice of a row. */
-void tl_add_args(tl_timeline *tl, uint32_t row, uint64_t arg_at);
-size_t tl_unpack_args(const tl_timeline *tl, uint64_t arg_at, tl_arg *args,
-                      size_t cap);
 /* All of a slice; how many. */
-size_t tl_slice_args(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
-                     tl_arg *args, size_t cap);
+size_t tl_slice_args(const tl_lane *l, uint64_t slice, tl_arg *args,
+                     size_t cap);
+size_t tl_instant_args(const tl_timeline *tl, const tl_instant *at,
+                       tl_arg *args, size_t cap);
 bool tl_slice_arg(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                   const char *name, tl_arg *out);
 
+/* --- building ------------------------------------------------------------ */
+uint32_t tl_row_at(tl_timeline *tl, uint64_t uuid); /* made when new */
+void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
+                     const char *name, bool counter);
+/* Names as files spell them: "comp 7" becomes "comp" and 7. */
+void tl_add_begin(tl_timeline *tl, uint32_t row, uint64_t t, const char *name);
+/* The same of a name that was taken apart before. */
+tl_name tl_split_name(tl_timeline *tl, const char *name, uint32_t *number);
+void tl_add_split(tl_timeline *tl, uint32_t row, uint64_t t, tl_name name,
+                  uint32_t number);
+void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t);
+/* Arguments of the innermost open slice of a row. */
+void tl_add_args(tl_timeline *tl, uint32_t row, const tl_arg *args, size_t n);
+void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value);
+void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
+                    const tl_arg *args, size_t n_args);
+/* Open slices end at the end of the trace. */
+void tl_finish(tl_timeline *tl);
+
 /* --- queries ------------------------------------------------------------- */
+uint64_t tl_begin(const tl_lane *l, uint64_t slice);
 uint64_t tl_length(const tl_lane *l, uint64_t slice);
+uint64_t tl_end(const tl_lane *l, uint64_t slice);
+tl_name tl_name_of(const tl_lane *l, uint64_t slice);
+uint32_t tl_number(const tl_lane *l, uint64_t slice); /* or TL_NO_NUMBER */
 /* "comp 7" */
 void tl_slice_name(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                    char *to, size_t n);
@@ -197,8 +212,15 @@ void tl_mean(const tl_counter *c, uint64_t from, uint64_t to, double *mean,
 /* For walks along a lane, as a painter makes: the sums of everything before t,
  * t not going back. A zeroed cursor is at the start. */
 typedef struct {
+    uint64_t n, begin[TL_BLOCK], length[TL_BLOCK];
+    uint8_t class[TL_BLOCK];
+} tl_spread;
+
+typedef struct {
     uint64_t slice; /* slices that begin before t */
     uint64_t before[TL_N_CLASSES];
+    uint64_t n_spread; /* which block is spread out, + 1 */
+    tl_spread spread;
 } tl_cursor;
 
 void tl_walk(const tl_timeline *tl, const tl_lane *l, tl_cursor *at, uint64_t t,

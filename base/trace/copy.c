@@ -508,8 +508,9 @@ vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
                     trc_copied *done, vpu_error *err)
 {
     copier k = {.w = w, .done = done, .n_slots = 4 * MAX_TRACKS};
-    trc_read_ops first = {see_track, see_event, &k};
-    trc_read_ops second = {copy_track, copy_event, &k};
+    trc_read_ops first = {.track = see_track, .event = see_event, .user = &k};
+    trc_read_ops second = {
+        .track = copy_track, .event = copy_event, .user = &k};
     vpu_status st;
 
     *done = (trc_copied){0};

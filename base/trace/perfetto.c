@@ -2,7 +2,11 @@
  * the outermost Trace message, so a file is written without knowing its end.
  *
  * All packets are of one sequence (1). Pooled names travel in the packet that
- * uses them first (InternedData), later packets give their number. */
+ * uses them first (InternedData), later packets give their number.
+ *
+ * Tracks are packed by protobuf-c. Events are millions, so their packets are
+ * spelled out here, byte by byte as protobuf-c would: fields by their numbers,
+ * ascending. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,32 +15,89 @@
 
 enum { CLEARED = 1, NEEDS_STATE = 2 }; /* TracePacket.SequenceFlags */
 
-static void write_varint(FILE *f, uint64_t n)
+/* Written to the file when there is enough: a follower waits for no more. */
+enum { FLUSH_BYTES = 16 << 10 };
+
+typedef struct {
+    uint8_t *bytes; /* for the file */
+    size_t n, cap;
+    uint8_t *body; /* of a packet */
+    size_t cap_body;
+    bool failed;
+} perfetto;
+
+static bool reserve(uint8_t **bytes, size_t *cap, size_t n)
 {
-    for (; n > 127; n >>= 7)
-        putc((int)(n & 127) | 128, f);
-    putc((int)n, f);
+    size_t want = *cap ? *cap : FLUSH_BYTES;
+    uint8_t *p;
+
+    if (n <= *cap)
+        return true;
+    while (want < n)
+        want *= 2;
+    if (!(p = realloc(*bytes, want)))
+        return false;
+    *bytes = p;
+    *cap = want;
+    return true;
 }
 
-static void write_packet(FILE *f, const Trc__Pb__TracePacket *p)
+static void flush(sink *s)
 {
-    uint8_t small[2048], *bytes = small;
+    perfetto *o = s->state;
+
+    fwrite(o->bytes, 1, o->n, s->file);
+    o->n = 0;
+}
+
+static uint8_t *put_varint(uint8_t *p, uint64_t n)
+{
+    for (; n > 127; n >>= 7)
+        *p++ = (uint8_t)(n | 128);
+    *p++ = (uint8_t)n;
+    return p;
+}
+
+/* As a field 1 of the Trace: what n bytes of head and m of body are. */
+static void put_packet(sink *s, const uint8_t *head, size_t n,
+                       const uint8_t *body, size_t m)
+{
+    perfetto *o = s->state;
+    uint8_t *p;
+
+    if (o->n + n + m + 16 > FLUSH_BYTES)
+        flush(s);
+    if (!reserve(&o->bytes, &o->cap, o->n + n + m + 16)) {
+        o->failed = true;
+        return;
+    }
+    p = o->bytes + o->n;
+    *p++ = 1 << 3 | 2;
+    p = put_varint(p, n + m);
+    memcpy(p, head, n);
+    memcpy(p + n, body, m);
+    o->n = (size_t)(p - o->bytes) + n + m;
+}
+
+static void write_packet(sink *s, const Trc__Pb__TracePacket *p)
+{
+    perfetto *o = s->state;
     size_t n = trc__pb__trace_packet__get_packed_size(p);
 
-    if (n > sizeof small && !(bytes = malloc(n)))
-        return; /* the stream's error flag cannot be set from here */
-    trc__pb__trace_packet__pack(p, bytes);
-    putc(1 << 3 | 2, f);
-    write_varint(f, n);
-    fwrite(bytes, 1, n, f);
-    if (bytes != small)
-        free(bytes);
+    if (!reserve(&o->body, &o->cap_body, n)) {
+        o->failed = true;
+        return;
+    }
+    trc__pb__trace_packet__pack(p, o->body);
+    put_packet(s, o->body, n, o->body, 0);
 }
 
 static bool open_trace(sink *s)
 {
     Trc__Pb__TracePacket p = TRC__PB__TRACE_PACKET__INIT;
 
+    if (!(s->state = calloc(1, sizeof(perfetto))))
+        return false;
     p.has_trusted_packet_sequence_id = true;
     p.trusted_packet_sequence_id = 1;
     p.has_sequence_flags = p.has_first_packet_on_sequence = true;
@@ -44,7 +105,7 @@ static bool open_trace(sink *s)
     p.first_packet_on_sequence = true;
     p.has_previous_packet_dropped = true;
     p.previous_packet_dropped = 1;
-    write_packet(s->file, &p);
+    write_packet(s, &p);
     return true;
 }
 
@@ -79,120 +140,184 @@ static void write_track(sink *s, const sink_track *t)
         }
         d.counter = &counter;
     }
-    write_packet(s->file, &p);
+    write_packet(s, &p);
 }
 
-/* The arguments of an event and what they add to the pool. */
-typedef struct {
-    Trc__Pb__DebugAnnotation args[TRC_MAX_ARGS], *arg_list[TRC_MAX_ARGS];
-    Trc__Pb__InternedName fresh[TRC_MAX_ARGS], *fresh_list[TRC_MAX_ARGS];
-} arg_space;
+/* --- events -------------------------------------------------------------- */
 
-static void fill_arg(Trc__Pb__DebugAnnotation *d, const trc_arg *a,
-                     uint32_t iid)
+/* Tags of fields: the number and the wire form. */
+enum { VARINT, FIXED64, BYTES };
+#define TAG(number, form) ((number) << 3 | (form))
+
+static uint8_t *put_number(uint8_t *p, uint32_t tag, uint64_t n)
 {
-    trc__pb__debug_annotation__init(d);
-    if (iid) {
-        d->has_name_iid = true;
-        d->name_iid = iid;
-    } else {
-        d->name = (char *)a->name;
-    }
-    if (a->kind == TRC_ARG_UINT) {
-        d->has_uint_value = true;
-        d->uint_value = a->number;
-    } else if (a->kind == TRC_ARG_REAL) {
-        d->has_double_value = true;
-        d->double_value = a->real;
-    } else {
-        d->string_value = (char *)a->text;
-    }
+    return put_varint(put_varint(p, tag), n);
 }
 
-static void fill_args(Trc__Pb__TrackEvent *t, Trc__Pb__InternedData *pool,
-                      arg_space *s, const sink_event *e)
+static uint8_t *put_bytes(uint8_t *p, uint32_t tag, const void *bytes, size_t n)
 {
-    for (size_t i = 0; i < e->n_args; i++) {
-        fill_arg(&s->args[i], &e->args[i], e->arg_iids[i]);
-        s->arg_list[i] = &s->args[i];
-        if (e->arg_new >> i & 1) {
-            Trc__Pb__InternedName *n =
-                &s->fresh[pool->n_debug_annotation_names];
-
-            trc__pb__interned_name__init(n);
-            n->has_iid = true;
-            n->iid = e->arg_iids[i];
-            n->name = (char *)e->args[i].name;
-            s->fresh_list[pool->n_debug_annotation_names++] = n;
-        }
-    }
-    t->n_debug_annotations = e->n_args;
-    t->debug_annotations = s->arg_list;
-    pool->debug_annotation_names = s->fresh_list;
+    p = put_number(p, tag, n);
+    memcpy(p, bytes, n);
+    return p + n;
 }
 
-static void write_event(sink *s, const sink_event *e)
+static uint8_t *put_text(uint8_t *p, uint32_t tag, const char *text)
 {
-    static const Trc__Pb__TrackEvent__Type types[] = {
+    return put_bytes(p, tag, text, strlen(text));
+}
+
+static uint8_t *put_fixed(uint8_t *p, uint32_t tag, uint64_t n)
+{
+    p = put_varint(p, tag);
+    for (int i = 0; i < 8; i++)
+        *p++ = (uint8_t)(n >> 8 * i);
+    return p;
+}
+
+static uint8_t *put_double(uint8_t *p, uint32_t tag, double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return put_fixed(p, tag, bits);
+}
+
+/* A message's length stands before it: it is written behind a gap of `head`
+ * bytes for tag and length, and moved to where the gap, as it turns out, ends.
+ */
+enum { GAP = 16 };
+
+static uint8_t *close_gap(uint8_t *at, uint32_t tag, const uint8_t *end)
+{
+    size_t n = (size_t)(end - (at + GAP));
+    uint8_t *p = put_number(at, tag, n);
+
+    memmove(p, at + GAP, n);
+    return p + n;
+}
+
+/* DebugAnnotation */
+static uint8_t *put_arg(uint8_t *at, const trc_arg *a, uint32_t iid)
+{
+    uint8_t *p = at + GAP;
+
+    if (iid)
+        p = put_number(p, TAG(1, VARINT), iid);
+    if (a->kind == TRC_ARG_UINT)
+        p = put_number(p, TAG(3, VARINT), a->number);
+    else if (a->kind == TRC_ARG_REAL)
+        p = put_double(p, TAG(5, FIXED64), a->real);
+    else if (a->text)
+        p = put_text(p, TAG(6, BYTES), a->text);
+    if (!iid && a->name)
+        p = put_text(p, TAG(10, BYTES), a->name);
+    return close_gap(at, TAG(4, BYTES), p);
+}
+
+/* TrackEvent */
+static uint8_t *put_event(uint8_t *p, const sink_event *e)
+{
+    static const uint8_t types[] = {
         [SINK_BEGIN] = TRC__PB__TRACK_EVENT__TYPE__SLICE_BEGIN,
         [SINK_END] = TRC__PB__TRACK_EVENT__TYPE__SLICE_END,
         [SINK_INSTANT] = TRC__PB__TRACK_EVENT__TYPE__INSTANT,
         [SINK_COUNT] = TRC__PB__TRACK_EVENT__TYPE__COUNTER,
     };
-    Trc__Pb__TracePacket p = TRC__PB__TRACE_PACKET__INIT;
-    Trc__Pb__TrackEvent t = TRC__PB__TRACK_EVENT__INIT;
-    Trc__Pb__InternedData pool = TRC__PB__INTERNED_DATA__INIT;
-    Trc__Pb__InternedName name = TRC__PB__INTERNED_NAME__INIT,
-                          *names[] = {&name};
-    uint64_t flow = e->flow_id;
-    arg_space space;
 
-    p.has_timestamp = p.has_trusted_packet_sequence_id = true;
-    p.timestamp = e->ns;
-    p.trusted_packet_sequence_id = 1;
-    p.has_sequence_flags = true;
-    p.sequence_flags = NEEDS_STATE;
-    p.track_event = &t;
-    t.has_type = t.has_track_uuid = true;
-    t.type = types[e->kind];
-    t.track_uuid = e->track->id;
-    if (e->name_iid) {
-        t.has_name_iid = true;
-        t.name_iid = e->name_iid;
-    } else {
-        t.name = (char *)e->name;
+    for (size_t i = 0; i < e->n_args; i++)
+        p = put_arg(p, &e->args[i], e->arg_iids[i]);
+    p = put_number(p, TAG(9, VARINT), types[e->kind]);
+    if (e->name_iid)
+        p = put_number(p, TAG(10, VARINT), e->name_iid);
+    p = put_number(p, TAG(11, VARINT), e->track->id);
+    if (!e->name_iid && e->name)
+        p = put_text(p, TAG(23, BYTES), e->name);
+    if (e->kind == SINK_COUNT && !e->real)
+        p = put_number(p, TAG(30, VARINT), (uint64_t)e->value);
+    if (e->kind == SINK_COUNT && e->real)
+        p = put_double(p, TAG(44, FIXED64), e->real_value);
+    if (e->flow == TRC_FLOW_END)
+        p = put_fixed(p, TAG(48, FIXED64), e->flow_id);
+    else if (e->flow != TRC_FLOW_NONE)
+        p = put_fixed(p, TAG(47, FIXED64), e->flow_id);
+    return p;
+}
+
+/* InternedName */
+static uint8_t *put_name(uint8_t *at, uint32_t tag, uint32_t iid,
+                         const char *name)
+{
+    uint8_t *p = put_number(at + GAP, TAG(1, VARINT), iid);
+
+    return close_gap(at, tag, put_text(p, TAG(2, BYTES), name));
+}
+
+/* InternedData, where an event brings names */
+static uint8_t *put_pool(uint8_t *at, const sink_event *e)
+{
+    uint8_t *p = at + GAP;
+
+    if (!e->name_new && !e->arg_new)
+        return at;
+    if (e->name_new)
+        p = put_name(p, TAG(2, BYTES), e->name_iid, e->name);
+    for (size_t i = 0; i < e->n_args; i++)
+        if (e->arg_new >> i & 1)
+            p = put_name(p, TAG(3, BYTES), e->arg_iids[i], e->args[i].name);
+    return close_gap(at, TAG(12, BYTES), p);
+}
+
+/* No packet of it is longer. */
+static size_t most_bytes(const sink_event *e)
+{
+    size_t n = 256 + (e->name ? 2 * strlen(e->name) : 0);
+
+    for (size_t i = 0; i < e->n_args; i++) {
+        const trc_arg *a = &e->args[i];
+
+        n += 128 + 2 * strlen(a->name);
+        if (a->kind == TRC_ARG_TEXT && a->text)
+            n += strlen(a->text);
     }
-    if (e->name_new) {
-        name.has_iid = true;
-        name.iid = e->name_iid;
-        name.name = (char *)e->name;
-        pool.n_event_names = 1;
-        pool.event_names = names;
+    return n;
+}
+
+static void write_event(sink *s, const sink_event *e)
+{
+    perfetto *o = s->state;
+    uint8_t head[64], *h = head, *p;
+    size_t n;
+
+    if (!reserve(&o->body, &o->cap_body, most_bytes(e))) {
+        o->failed = true;
+        return;
     }
-    fill_args(&t, &pool, &space, e);
-    if (pool.n_event_names || pool.n_debug_annotation_names)
-        p.interned_data = &pool;
-    if (e->flow == TRC_FLOW_END) {
-        t.n_terminating_flow_ids = 1;
-        t.terminating_flow_ids = &flow;
-    } else if (e->flow != TRC_FLOW_NONE) {
-        t.n_flow_ids = 1;
-        t.flow_ids = &flow;
-    }
-    if (e->kind == SINK_COUNT) {
-        t.has_double_counter_value = e->real;
-        t.double_counter_value = e->real_value;
-        t.has_counter_value = !e->real;
-        t.counter_value = e->value;
-    }
-    write_packet(s->file, &p);
+    p = put_event(o->body, e);
+    n = (size_t)(p - o->body);
+    p = put_pool(p, e);
+    p = put_number(p, TAG(13, VARINT), NEEDS_STATE);
+    h = put_number(h, TAG(8, VARINT), e->ns);
+    h = put_number(h, TAG(10, VARINT), 1);
+    h = put_number(h, TAG(11, BYTES), n);
+    put_packet(s, head, (size_t)(h - head), o->body, (size_t)(p - o->body));
 }
 
 static bool close_trace(sink *s)
 {
-    (void)s; /* a Trace message has no end mark */
-    return true;
+    flush(s); /* a Trace message has no end mark */
+    return !((perfetto *)s->state)->failed;
+}
+
+static void drop_trace(sink *s)
+{
+    perfetto *o = s->state;
+
+    if (!o)
+        return;
+    free(o->bytes);
+    free(o->body);
+    free(o);
 }
 
 const sink_ops sink_perfetto = {open_trace, write_track, write_event,
-                                close_trace, NULL};
+                                close_trace, drop_trace};

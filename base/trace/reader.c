@@ -21,7 +21,12 @@ enum {
 };
 
 typedef struct {
-    const char **text; /* by iid; NULL until used */
+    const char *text; /* NULL until used */
+    uint32_t key;
+} pooled_name;
+
+typedef struct {
+    pooled_name *names; /* by iid */
     uint32_t cap;
 } name_pool;
 
@@ -54,6 +59,7 @@ typedef struct {
     size_t n_window, at_window;
     char *scratch; /* texts of the packet */
     size_t n_scratch;
+    uint32_t n_keys;
     uint64_t at; /* byte of the file, for messages */
     int why;     /* errno of a read that failed */
     bool stopped;
@@ -83,7 +89,10 @@ static const char *text_of(reader *r, wire_span s)
 static sequence *find_sequence(reader *r, uint32_t id)
 {
     uint32_t i = 0;
+    sequence *s;
 
+    if (r->n_seqs && r->seqs[0]->id == id) /* they come in runs */
+        return r->seqs[0];
     while (i < r->n_seqs && r->seqs[i]->id != id)
         i++;
     if (i == r->n_seqs) {
@@ -92,35 +101,34 @@ static sequence *find_sequence(reader *r, uint32_t id)
         r->seqs[r->n_seqs++] = arena_new(r->a, sequence);
         r->seqs[i]->id = id;
     }
-    if (i) { /* packets of a sequence come in runs */
-        sequence *s = r->seqs[i];
-
+    s = r->seqs[i];
+    if (i) {
         r->seqs[i] = r->seqs[i - 1];
         r->seqs[i - 1] = s;
-        return s;
     }
-    return r->seqs[0];
+    return s;
 }
 
 static void pool_reserve(reader *r, name_pool *p, uint32_t iid)
 {
     uint32_t cap = p->cap ? p->cap : 64;
-    const char **text;
+    pooled_name *names;
 
     if (iid < p->cap)
         return;
     while (cap <= iid)
         cap *= 2;
-    text = arena_array(r->a, const char *, cap);
+    names = arena_array(r->a, pooled_name, cap);
     if (p->cap)
-        memcpy(text, p->text, p->cap * sizeof *text);
-    p->text = text;
+        memcpy(names, p->names, p->cap * sizeof *names);
+    p->names = names;
     p->cap = cap;
 }
 
 static vpu_status learn_name(reader *r, name_pool *p, wire_span s)
 {
     wire_span name = {0};
+    pooled_name *known;
     uint64_t iid = 0;
     wire_field f;
     bool bad = false;
@@ -141,12 +149,14 @@ static vpu_status learn_name(reader *r, name_pool *p, wire_span s)
                        r->name, (unsigned long long)r->at,
                        (unsigned long long)iid);
     pool_reserve(r, p, (uint32_t)iid);
+    known = &p->names[iid];
     /* Repeating an entry is legal when it says the same. */
-    if (!p->text[iid])
-        p->text[iid] = arena_strndup(r->a, (const char *)name.at,
-                                     (size_t)(name.end - name.at));
-    else if (strlen(p->text[iid]) != (size_t)(name.end - name.at) ||
-             memcmp(p->text[iid], name.at, (size_t)(name.end - name.at)))
+    if (!known->text)
+        *known = (pooled_name){arena_strndup(r->a, (const char *)name.at,
+                                             (size_t)(name.end - name.at)),
+                               ++r->n_keys};
+    else if (strlen(known->text) != (size_t)(name.end - name.at) ||
+             memcmp(known->text, name.at, (size_t)(name.end - name.at)))
         return malformed(r, "a pooled name is given twice");
     return VPU_OK;
 }
@@ -168,9 +178,13 @@ static vpu_status learn(reader *r, sequence *q, wire_span s)
     return !st && bad ? malformed(r, "not a trace packet") : st;
 }
 
-static const char *pooled(const name_pool *p, uint64_t iid)
+static const char *pooled(const name_pool *p, uint64_t iid, uint32_t *key)
 {
-    return iid < p->cap && p->text[iid] ? p->text[iid] : "";
+    *key = 0;
+    if (iid >= p->cap || !p->names[iid].text)
+        return "";
+    *key = p->names[iid].key;
+    return p->names[iid].text;
 }
 
 /* --- packets ------------------------------------------------------------- */
@@ -236,18 +250,26 @@ static vpu_status read_track(reader *r, wire_span s)
     return VPU_OK;
 }
 
-static bool read_arg(reader *r, const sequence *q, wire_span s, trc_arg *a)
+static bool read_arg(reader *r, const sequence *q, wire_span s, trc_arg *a,
+                     uint32_t *key)
 {
+    uint64_t value;
     wire_field f;
     bool bad = false;
 
     *a = (trc_arg){.name = ""};
+    *key = 0;
+    if (wire_take(&s, 1, &value))
+        a->name = pooled(&q->args, value, key);
+    if (wire_take(&s, 3, &value))
+        a->number = value;
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 1 && f.type == 0)
-            a->name = pooled(&q->args, f.value);
-        else if (f.number == 10 && f.type == 2)
+            a->name = pooled(&q->args, f.value, key);
+        else if (f.number == 10 && f.type == 2) {
             a->name = text_of(r, f.bytes);
-        else if (f.number >= 2 && f.number <= 4 && f.type == 0)
+            *key = 0;
+        } else if (f.number >= 2 && f.number <= 4 && f.type == 0)
             a->number = f.value;
         else if (f.number == 5 && f.type == 1) {
             a->kind = TRC_ARG_REAL;
@@ -266,14 +288,16 @@ static void add_field(reader *r, const sequence *q, const wire_field *f,
     switch (f->number) {
     case 10:
         if (!e->name[0])
-            e->name = pooled(&q->events, f->value);
+            e->name = pooled(&q->events, f->value, &e->name_key);
         break;
     case 11:
         e->uuid = f->value;
         break;
     case 23:
-        if (f->type == 2)
+        if (f->type == 2) {
             e->name = text_of(r, f->bytes);
+            e->name_key = 0;
+        }
         break;
     case 30:
         e->value = (double)(int64_t)f->value;
@@ -307,19 +331,41 @@ static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
                                           [2] = TRC_READ_END,
                                           [3] = TRC_READ_INSTANT,
                                           [4] = TRC_READ_COUNT};
-    trc_read_event e = {.ns = ns, .name = "", .uuid = q->default_track};
+    trc_read_event e;
     trc_arg args[TRC_MAX_ARGS];
-    uint64_t type = 0;
+    uint32_t keys[TRC_MAX_ARGS];
+    uint64_t type = 0, value;
+    wire_span arg;
     wire_field f;
     bool bad = false;
 
+    /* One by one: clearing all of it first takes longer than the rest. */
+    e.ns = ns;
+    e.uuid = q->default_track;
+    e.name = "";
+    e.n_args = e.name_key = 0;
+    e.flow = TRC_FLOW_NONE;
+    e.flow_id = 0;
+    e.value = 0;
+    e.real = false;
+    while (wire_take_bytes(&s, 4, &arg)) {
+        if (e.n_args < TRC_MAX_ARGS &&
+            !read_arg(r, q, arg, &args[e.n_args], &keys[e.n_args]))
+            return malformed(r, "not a trace packet");
+        e.n_args += e.n_args < TRC_MAX_ARGS;
+    }
+    wire_take(&s, 9, &type);
+    if (wire_take(&s, 10, &value))
+        e.name = pooled(&q->events, value, &e.name_key);
+    wire_take(&s, 11, &e.uuid);
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 9) {
             type = f.value;
         } else if (f.number == 4 && f.type == 2) {
             if (e.n_args < TRC_MAX_ARGS &&
-                !read_arg(r, q, f.bytes, &args[e.n_args++]))
+                !read_arg(r, q, f.bytes, &args[e.n_args], &keys[e.n_args]))
                 return malformed(r, "not a trace packet");
+            e.n_args += e.n_args < TRC_MAX_ARGS;
         } else {
             add_field(r, q, &f, &e);
         }
@@ -330,6 +376,7 @@ static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
         return VPU_OK;
     e.kind = kinds[type];
     e.args = args;
+    e.arg_keys = keys;
     if (r->ops->event && !r->ops->event(r->ops->user, &e))
         r->stopped = true;
     return VPU_OK;
@@ -429,13 +476,18 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
     wire_span s = {bytes, bytes + n}, track = {0}, event = {0}, pool = {0},
               defaults = {0}, snapshot = {0};
     uint64_t stamp = 0, clock = 0, seq = 0, flags = 0, ns;
-    bool stamped = false;
+    bool stamped;
     vpu_status st = VPU_OK;
     wire_field f;
     sequence *q;
     bool bad = false;
 
     r->n_scratch = 0;
+    stamped = wire_take(&s, 8, &stamp);
+    wire_take(&s, 10, &seq);
+    wire_take_bytes(&s, 11, &event);
+    wire_take_bytes(&s, 12, &pool);
+    wire_take(&s, 13, &flags);
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 8) {
             stamp = f.value;
@@ -482,12 +534,8 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
 /* --- framing ------------------------------------------------------------- */
 
 /* At least n bytes ahead in the window, fewer at the end of the file. */
-static size_t ahead(reader *r, size_t n)
+static size_t refill(reader *r, size_t left)
 {
-    size_t left = r->n_window - r->at_window;
-
-    if (left >= n)
-        return left;
     memmove(r->window, r->window + r->at_window, left);
     r->at_window = 0;
     errno = 0;
@@ -495,6 +543,13 @@ static size_t ahead(reader *r, size_t n)
     if (ferror(r->f) && !r->why)
         r->why = errno;
     return r->n_window;
+}
+
+static inline size_t ahead(reader *r, size_t n)
+{
+    size_t left = r->n_window - r->at_window;
+
+    return left >= n ? left : refill(r, left);
 }
 
 static vpu_status next_packet(reader *r)
@@ -542,6 +597,8 @@ static vpu_status read_stream(const char *name, FILE *f,
         st = next_packet(&r);
     if (!st && ferror(f))
         st = err_set(err, VPU_ERR_IO, "%s: %s", name, strerror(r.why));
+    if (ops->end)
+        ops->end(ops->user);
     free(r.window);
     free(r.scratch);
     arena_destroy(r.a);

@@ -31,18 +31,25 @@ typedef struct {
     const char *name;  /* never NULL */
     const trc_arg *args;
     size_t n_args; /* at most TRC_MAX_ARGS; more are dropped */
-    trc_flow flow; /* STEP stands for START too: files do not tell */
+    /* Not 0: in this reading the number stands for this text, of an event's
+     * name or an argument's, so that it need not be looked at again. */
+    uint32_t name_key;
+    const uint32_t *arg_keys; /* one per argument */
+    trc_flow flow;            /* STEP stands for START too: files do not tell */
     uint64_t flow_id;
     double value; /* COUNT */
     bool real;    /* it was written as a floating-point number */
 } trc_read_event;
 
-/* Pointers are good for the call only. Either may be NULL. Returning false
- * stops the reading with VPU_OK. */
+/* Pointers are good for the call only. track and event may be NULL. Returning
+ * false stops the reading with VPU_OK. */
 typedef struct {
     bool (*track)(void *user, const trc_read_track *t);
     bool (*event)(void *user, const trc_read_event *e);
     void *user;
+    /* The last call, also before an error, once the file is open. May be NULL.
+     * Texts with a key are good until it returns. */
+    void (*end)(void *user);
 } trc_read_ops;
 
 /* VPU_ERR_IO     cannot be opened or read

@@ -15,6 +15,8 @@
 #define BELIEVED 0.002
 /* So much of chi-squared more, and a choice is worse: three deviations. */
 #define CLEARLY 9.0
+/* So much more, and what follows is not near another valley's bottom. */
+#define MADE_UP 100.0
 /* A number that no time tells stays near the description that the fit begins
  * with: the square of an error, where it has gone far. */
 #define PRIOR 1.0
@@ -25,6 +27,7 @@
 enum { MAX_PARAMS = DENSE_MAX, MAX_PASSES = 4 };
 #define FAR 10.0
 #define MARGIN 20.0
+enum { MAX_NEARBY = 12 };
 enum { N_BEST = 8 }; /* combinations that are fitted finely */
 
 /* How long numbers are moved: rounds, while each takes a part of the sum. */
@@ -331,28 +334,47 @@ static double fit_numbers(fit *f, const task *t, double *x, effort most)
     return best;
 }
 
+/* Values of the parameter that are tried from x on: parts of it, with `wide` as
+ * the exponent; and a whole number's neighbours, since what waits for what may
+ * change from one of them to the next. */
+static size_t nearby(const design_param *p, double x, double wide,
+                     double out[MAX_NEARBY])
+{
+    enum { N_EACH = MAX_NEARBY / 2 };
+    static const double factors[N_EACH] = {0.8, 0.9, 0.95, 1.05, 1.1, 1.25};
+    static const double steps[N_EACH] = {-3, -2, -1, 1, 2, 3};
+    size_t n = 0;
+
+    for (size_t k = 0; k < N_EACH; k++)
+        out[n++] = x * pow(factors[k], wide);
+    for (size_t k = 0; k < N_EACH && !design_param_is_real(p); k++)
+        out[n++] = x + steps[k];
+    for (size_t k = 0; k < n; k++)
+        out[k] = bounded(p, at_grid(p, out[k]));
+    return n;
+}
+
 /* Where what is scarce changes, the sum has more than one valley: each number
  * is tried further away, with `wide` as the exponent of its factors. True: one
  * is better, and x is there. */
 static bool shake(fit *f, const task *t, double wide, double *x, double *best)
 {
-    static const double factors[] = {0.8, 0.9, 0.95, 1.05, 1.1, 1.25};
-    enum { N_FACTORS = sizeof factors / sizeof *factors };
     arena_mark mark = arena_save(f->a);
     double *r = arena_array(f->a, double, f->n_cases);
     bool any = false;
 
-    for (size_t j = 0; j < t->n; j++)
-        for (size_t k = 0; k < N_FACTORS && !f->st; k++) {
-            uint32_t p = t->list[j];
+    for (size_t j = 0; j < t->n; j++) {
+        uint32_t p = t->list[j];
+        double values[MAX_NEARBY];
+        size_t n = nearby(&f->params[p], x[p], wide, values);
+
+        for (size_t k = 0; k < n && !f->st; k++) {
             double y[MAX_PARAMS], sum;
 
+            if (values[k] == x[p])
+                continue;
             memcpy(y, x, sizeof y);
-            y[p] =
-                bounded(&f->params[p],
-                        at_grid(&f->params[p], x[p] * pow(factors[k], wide)));
-            if (y[p] == x[p])
-                y[p] = bounded(&f->params[p], x[p] + (factors[k] < 1 ? -1 : 1));
+            y[p] = values[k];
             sum = objective(f, y, t, *best, r);
             if (sum < *best) {
                 *best = sum;
@@ -360,6 +382,7 @@ static bool shake(fit *f, const task *t, double wide, double *x, double *best)
                 any = true;
             }
         }
+    }
     arena_restore(f->a, mark);
     return any;
 }
@@ -442,16 +465,24 @@ static bool next(const fit *f, const uint32_t *choices, size_t n,
     return false;
 }
 
+/* The parameters of the block that are choices. */
+static size_t choices_of(const fit *f, design_block b, uint32_t *out)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < f->n_params; i++)
+        if (f->params[i].block == b && f->params[i].n_choices)
+            out[n++] = i;
+    return n;
+}
+
 static void fit_block(fit *f, design_block b)
 {
     const task t = numbers_of(f, b, cases_of(f, b));
     uint32_t choices[MAX_PARAMS], digits[MAX_PARAMS] = {0};
     candidate best[N_BEST], c;
-    size_t n = 0, n_best = 0;
+    size_t n = choices_of(f, b, choices), n_best = 0;
 
-    for (uint32_t i = 0; i < f->n_params; i++)
-        if (f->params[i].block == b && f->params[i].n_choices)
-            choices[n++] = i;
     do {
         memcpy(c.x, f->x, sizeof c.x);
         for (size_t i = 0; i < n; i++)
@@ -515,62 +546,63 @@ static void fit_blocks(fit *f)
 
 /* --- the verdicts --------------------------------------------------------- */
 
-/* The choices of y explain the times as well as those of f->x, with the numbers
- * of y: they are as likely, too. */
+/* Another value than the one of f->x, by more than is asked for; a whole number
+ * is known to one half. */
+static bool is_other(const fit *f, uint32_t i, double y)
+{
+    double apart = fabs(y - f->x[i]);
+
+    return f->params[i].n_choices
+               ? apart > 0
+               : apart > f->cfg->precision * scale_of(f->x[i]) &&
+                     (design_param_is_real(&f->params[i]) || apart > 0.5);
+}
+
+/* The machine y explains the times as well as f->x: it is as likely, too. */
 static void widen(const fit *f, const double *y, fit_value *values)
 {
-    const char *with = "";
-
-    for (uint32_t i = 0; i < f->n_params; i++)
-        if (f->params[i].n_choices && y[i] != f->x[i])
-            with = f->params[i].name;
     for (uint32_t i = 0; i < f->n_params; i++) {
         fit_value *v = &values[i];
-        double apart = fabs(y[i] - v->value);
+        str with = {0};
 
         v->low = y[i] < v->low ? y[i] : v->low;
         v->high = y[i] > v->high ? y[i] : v->high;
-        if (f->params[i].n_choices
-                ? y[i] == f->x[i]
-                : apart <= f->cfg->precision * scale_of(v->value))
+        if (!is_other(f, i, y[i]))
             continue;
         v->verdict = FIT_VAGUE;
-        if (!f->params[i].n_choices)
-            v->with = with;
+        for (uint32_t k = 0; k < f->n_params; k++)
+            if (k != i && is_other(f, k, y[k]))
+                str_printf(&with, "%s%s", with.n ? ", " : "",
+                           f->params[k].name);
+        v->with = arena_strdup(f->a, str_text(&with));
+        str_free(&with);
     }
 }
 
-/* The cases of the block, and of those that it shares a number with: such a
- * number must not explain one of them at the other's cost. */
-static const bool *cases_beside(const fit *f, design_block b)
+/* The machine does things that the model does not: what else might explain the
+ * times as badly is not worth the time that it takes to look. */
+static bool is_misfit(const fit *f, double sum)
 {
-    bool beside[DESIGN_N_BLOCKS] = {false};
-    bool *cases = arena_array(f->a, bool, f->n_cases);
-
-    beside[b] = true;
-    for (size_t i = 0; i < f->n_params; i++) {
-        const design_param *p = &f->params[i];
-
-        if (!p->n_choices && (p->block == b || p->also == b))
-            beside[p->block] = beside[p->also] = true;
-    }
-    for (size_t i = 0; i < f->n_cases; i++)
-        cases[i] = beside[f->cfg->measured->cases[i].block];
-    return cases;
+    return sum > FAR * ((double)f->n_cases + MARGIN);
 }
 
-/* Other choices, y, of a block, whose numbers are fitted to them: a better
+/* Another machine, y, whose numbers of the block are fitted, then all: a better
  * explanation is taken (true), one that is as good is noted. */
 static bool compare(fit *f, design_block b, double *y, double sum,
                     fit_value *values)
 {
-    const task t = numbers_of(f, b, cases_beside(f, b));
+    const task t = numbers_of(f, b, NULL);
+    const task all = numbers_of(f, DESIGN_N_BLOCKS, NULL);
     double *scratch = arena_array(f->a, double, f->n_cases), other;
 
     if (isinf(
             residuals(f, y, NULL, 1000 * (sum + (double)f->n_cases), scratch)))
         return false; /* numbers of its block do not mend that much */
     fit_well(f, &t, y);
+    if (isinf(residuals(f, y, NULL, sum + 3 * CLEARLY, scratch)))
+        return false; /* nor do the others, which have not moved yet */
+    if (!is_misfit(f, sum))
+        fit_well(f, &all, y);
     other = residuals(f, y, NULL, sum + CLEARLY, scratch);
     if (other < sum - CLEARLY) {
         memcpy(f->x, y, sizeof f->x);
@@ -581,19 +613,42 @@ static bool compare(fit *f, design_block b, double *y, double sum,
     return false;
 }
 
-static bool has_other_choices(const fit *f, const double *y)
+static size_t other_choices(const fit *f, const double *y)
 {
-    bool any = false;
+    size_t n = 0;
 
     for (size_t i = 0; i < f->n_params; i++)
-        any |= f->params[i].n_choices && f->x[i] != y[i];
-    return any;
+        n += f->params[i].n_choices && f->x[i] != y[i];
+    return n;
 }
 
-/* Each other choice of each parameter; and what explained a block well when it
- * was fitted, with the numbers of then: of two choices that hide each other,
- * one alone may explain nothing, and numbers get stuck on their way from
- * others. */
+/* Combinations of several other choices of a block that explain the times best
+ * with the numbers as they are. */
+static size_t best_combinations(fit *f, design_block b, candidate *out)
+{
+    double *scratch = arena_array(f->a, double, f->n_cases);
+    uint32_t choices[MAX_PARAMS], digits[MAX_PARAMS] = {0};
+    size_t n_choices = choices_of(f, b, choices), n = 0;
+    candidate c;
+
+    do {
+        memcpy(c.x, f->x, sizeof c.x);
+        for (size_t i = 0; i < n_choices; i++)
+            c.x[choices[i]] = f->params[choices[i]].choices[digits[i]];
+        if (other_choices(f, c.x) < 2)
+            continue;
+        c.sum = residuals(f, c.x, NULL, n == N_BEST ? out[n - 1].sum : INFINITY,
+                          scratch);
+        if (!isinf(c.sum))
+            keep_best(out, &n, &c);
+    } while (!f->st && next(f, choices, n_choices, digits));
+    return n;
+}
+
+/* Each other choice of each parameter; several of a block at once, since of
+ * two that hide each other one alone may explain nothing; and what explained a
+ * block well when it was fitted, with the numbers of then, since numbers get
+ * stuck on their way from others. */
 static bool compare_choices(fit *f, double sum, fit_value *values)
 {
     double y[MAX_PARAMS];
@@ -608,6 +663,14 @@ static bool compare_choices(fit *f, double sum, fit_value *values)
                 return true;
         }
     }
+    for (int b = 0; b < DESIGN_N_BLOCKS && !f->st && !is_misfit(f, sum); b++) {
+        candidate best[N_BEST];
+        size_t n = best_combinations(f, (design_block)b, best);
+
+        for (size_t k = 0; k < n && !f->st; k++)
+            if (compare(f, (design_block)b, best[k].x, sum, values))
+                return true;
+    }
     for (int b = 0; b < DESIGN_N_BLOCKS; b++)
         for (size_t k = 0; k < f->n_kept[b] && !f->st; k++) {
             memcpy(y, f->x, sizeof y);
@@ -615,10 +678,56 @@ static bool compare_choices(fit *f, double sum, fit_value *values)
                 if (f->params[i].block == (design_block)b ||
                     f->params[i].also == (design_block)b)
                     y[i] = f->kept[b][k].x[i];
-            if (has_other_choices(f, y) &&
+            if (other_choices(f, y) &&
                 compare(f, (design_block)b, y, sum, values))
                 return true;
         }
+    return false;
+}
+
+/* y, but for number p, which stays: the block's other numbers follow. False:
+ * they cannot make up for it. */
+static bool follow(fit *f, uint32_t p, double *y, double sum)
+{
+    task t = numbers_of(f, f->params[p].block, NULL);
+    arena_mark mark = arena_save(f->a);
+    double *scratch = arena_array(f->a, double, f->n_cases), reached;
+    size_t n = 0;
+
+    for (size_t j = 0; j < t.n; j++)
+        if (t.list[j] != p)
+            t.list[n++] = t.list[j];
+    t.n = n;
+    fit_numbers(f, &t, y, coarse);
+    reached = residuals(f, y, NULL, sum + MADE_UP, scratch);
+    arena_restore(f->a, mark);
+    return !isinf(reached);
+}
+
+/* Each number that is called found at values beyond its interval, where others
+ * that follow may explain the times as well: a valley of its own, which the
+ * linear problem at the solution does not show. */
+static bool compare_numbers(fit *f, double sum, fit_value *values)
+{
+    static const double beyond[] = {-3, -1.5, 1.5, 3}; /* precisions */
+    enum { N_BEYOND = sizeof beyond / sizeof *beyond };
+
+    for (uint32_t i = 0; i < f->n_params; i++) {
+        const design_param *p = &f->params[i];
+
+        for (size_t k = 0; k < N_BEYOND && !f->st; k++) {
+            double step = f->cfg->precision * scale_of(f->x[i]), y[MAX_PARAMS];
+
+            if (p->n_choices || values[i].verdict != FIT_FOUND)
+                break;
+            step = design_param_is_real(p) || step > 1 ? step : 1;
+            memcpy(y, f->x, sizeof y);
+            y[i] = bounded(p, at_grid(p, f->x[i] + beyond[k] * step));
+            if (y[i] != f->x[i] && follow(f, i, y, sum) &&
+                compare(f, p->block, y, sum, values))
+                return true;
+        }
+    }
     return false;
 }
 
@@ -736,7 +845,7 @@ static void set_values(const fit *f, fit_value *values)
 static void judge(fit *f, fit_result *out)
 {
     const task all = numbers_of(f, DESIGN_N_BLOCKS, NULL);
-    double *r = arena_array(f->a, double, f->n_cases);
+    double *r = arena_array(f->a, double, f->n_cases), sum;
     mach_desc best;
     enum { MAX_CHANGES = 8 };
     bool changes = true;
@@ -747,8 +856,9 @@ static void judge(fit *f, fit_result *out)
             f->x[k] = at_grid(&f->params[k], f->x[k]);
         set_values(f, out->values);
         judge_numbers(f, out->values);
-        changes = compare_choices(f, residuals(f, f->x, NULL, INFINITY, r),
-                                  out->values);
+        sum = residuals(f, f->x, NULL, INFINITY, r);
+        changes = compare_choices(f, sum, out->values) ||
+                  (!is_misfit(f, sum) && compare_numbers(f, sum, out->values));
     }
     judge_cases(f, out);
     doubt(f, out);

@@ -106,6 +106,15 @@ static bool is_broken(const critical *c)
     return c->too_many || c->short_of_memory;
 }
 
+void critical_expect(critical *c, uint64_t n_groups)
+{
+    /* A compute phase has its dispatch, at least, and an end. */
+    uint64_t least = sizeof(critical_group) + sizeof(work) + 2 * sizeof(item);
+
+    if (c && n_groups > c->max_bytes / least)
+        c->too_many = true;
+}
+
 /* One more, zeroed, and its number; 0 when there is no room. */
 static link add(critical *c, list *l, size_t bytes)
 {
@@ -172,8 +181,11 @@ static item *log_item(critical *c, item_kind kind, uint32_t i, link of)
 static void close_work(critical *c, uint32_t i)
 {
     shave *s = &c->shaves[i];
-    link n = s->open.begin < s->t ? add(c, &c->works, sizeof(work)) : 0;
+    link n;
 
+    if (is_broken(c)) /* only times are asked for */
+        return;
+    n = s->open.begin < s->t ? add(c, &c->works, sizeof(work)) : 0;
     if (n) {
         *work_at(c, n) = s->open;
         log_item(c, WORK, i, n);

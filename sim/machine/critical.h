@@ -41,6 +41,9 @@ typedef struct critical critical;
  * NULL: memory is short. */
 critical *critical_create(uint64_t max_bytes);
 void critical_free(critical *c); /* NULL is fine */
+/* So many groups will come. When they cannot fit nothing is kept, as if they
+ * had come. c NULL is fine. */
+void critical_expect(critical *c, uint64_t n_groups);
 
 /* Enough for all work-groups that a trace tells apart by default. */
 enum { CRITICAL_BYTES = 128 << 20 };

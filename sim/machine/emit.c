@@ -195,10 +195,12 @@ emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
     e->launch = launch;
     if (trace)
         make_tracks(e, desc);
-    if (e->watch && e->watch->path)
+    if (e->watch && e->watch->path) {
         e->path = e->watch->path;
-    else if (trace)
+    } else if (trace) {
         e->path = critical_create(CRITICAL_BYTES);
+        critical_expect(e->path, launch->n_groups);
+    }
     return e;
 }
 
@@ -393,21 +395,31 @@ void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
 
 /* --- events -------------------------------------------------------------- */
 
-void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
-                      uint64_t group, mach_phase phase)
+static void write_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
+                              uint64_t group, mach_phase phase)
 {
     static const trc_flow flows[] = {TRC_FLOW_START, TRC_FLOW_STEP,
                                      TRC_FLOW_END};
-    trc_arg args[] = {
-        TRC_UINT("group", group), TRC_UINT("cycle", e ? e->start + t : 0),
-        TRC_TEXT("launch", e && e->launch->name ? e->launch->name : ""),
-        TRC_UINT("local bytes", e ? e->launch->local_bytes : 0)};
+    const trc_arg args[] = {
+        TRC_UINT("group", group), TRC_UINT("cycle", e->start + t),
+        TRC_TEXT("launch", e->launch->name ? e->launch->name : ""),
+        TRC_UINT("local bytes", e->launch->local_bytes)};
     trc_event ev = {.name = phase_names[phase],
                     .numbered = true,
                     .number = group,
                     .args = args,
                     .n_args = 4};
 
+    if (e->launch->double_buffered) {
+        ev.flow = flows[phase];
+        ev.flow_id = e->flow_base + group + 1;
+    }
+    trc_begin(e->w, e->shaves[shave], e->start + t, &ev);
+}
+
+void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
+                      uint64_t group, mach_phase phase)
+{
     if (e && e->watch && e->watch->phase_begin)
         e->watch->phase_begin(e->watch->user, shave, group, phase);
     if (e)
@@ -427,11 +439,7 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
             merge_add(l, &m);
         return;
     }
-    if (e->launch->double_buffered) {
-        ev.flow = flows[phase];
-        ev.flow_id = e->flow_base + group + 1;
-    }
-    trc_begin(e->w, e->shaves[shave], e->start + t, &ev);
+    write_phase_begin(e, shave, t, group, phase);
 }
 
 void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t)

@@ -1,5 +1,6 @@
 /* bench VPU CLHOST RESULTS.json: the simulator beside Oclgrind and PoCL.
  * bench --ways VPU: the fast ways of its cache model alone (ways.c).
+ * bench --trace VPU: what writing a trace costs, alone (trace.c).
  *
  * Kernel rows compare the time a launch takes, without compilation, of one
  * source in all three; the simulator runs with its timing model, on all host
@@ -18,6 +19,7 @@
 #include "tests/bench/proc.h"
 #include "tests/bench/rows.h"
 #include "tests/bench/sweep.h"
+#include "tests/bench/trace.h"
 
 enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
 
@@ -452,10 +454,15 @@ int main(int argc, char **argv)
         bench_ways(argv[2]);
         return 0;
     }
+    if (argc == 3 && !strcmp(argv[1], "--trace")) {
+        json_decref(bench_trace(argv[2]));
+        return 0;
+    }
     if (argc != 4 && (argc != 5 || strcmp(argv[4], "driver"))) {
         fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json [driver]\n"
                         "       bench --ways VPU\n"
-                        "       bench --sweep VPU\n");
+                        "       bench --sweep VPU\n"
+                        "       bench --trace VPU\n");
         return 2;
     }
     vpu = argv[1];
@@ -478,9 +485,10 @@ int main(int argc, char **argv)
     bench_checks();
     bench_drivers();
     link = bench_link(vpu);
-    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "benchmarks", rows, "model",
-                    model_rows, "check", check_rows, "driver", driver_rows,
-                    "link", link, "sweep", bench_sweep(vpu));
+    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "benchmarks", rows,
+                    "model", model_rows, "check", check_rows, "driver",
+                    driver_rows, "link", link, "sweep", bench_sweep(vpu),
+                    "trace", bench_trace(vpu));
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;

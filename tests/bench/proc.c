@@ -78,6 +78,8 @@ void proc_run_findings(const char *words, int worst, proc_result *r)
     if (wait4(pid, &status, 0, &used) != pid)
         die(words, "lost");
     r->wall_s = clock_seconds() - begin;
+    r->user_s =
+        (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec * 1e-6;
     r->peak_kib = used.ru_maxrss;
     if (!WIFEXITED(status) || WEXITSTATUS(status) > worst)
         die(words, "failed");

@@ -8,6 +8,7 @@ enum { PROC_MAX_ARGS = 64, PROC_OUT_BYTES = 1 << 16 };
 
 typedef struct {
     double wall_s;
+    double user_s;            /* of the processors, in user mode */
     long peak_kib;            /* most memory it held */
     char out[PROC_OUT_BYTES]; /* what it printed, cut when longer */
 } proc_result;

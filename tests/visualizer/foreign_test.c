@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/trace/reader.h"
+#include "visualizer/load.h"
 
 typedef struct {
     uint8_t bytes[4096];
@@ -392,6 +393,47 @@ START_TEST(names_by_number)
 }
 END_TEST
 
+/* A sequence whose state is cleared gives the number to another name. */
+START_TEST(names_of_a_cleared_sequence)
+{
+    static const char *const texts[] = {"one 1", "two 2"};
+    message trace = {.n = 0};
+    tl_timeline tl;
+    vpu_error err;
+
+    for (uint64_t i = 0; i < 4; i++) {
+        if (i % 2 == 0) {
+            message packet = {.n = 0};
+
+            put_uint(&packet, 10, 1);
+            put_uint(&packet, 13, 1);
+            put_packet(&trace, &packet);
+            put_name(&trace, 7, texts[i / 2]);
+        }
+        for (uint64_t type = 1; type <= 2; type++) { /* begin, end */
+            message packet = {.n = 0}, event = {.n = 0};
+
+            put_uint(&event, 9, type);
+            put_uint(&event, 10, 7);
+            put_uint(&event, 11, 5);
+            put_uint(&packet, 8, i);
+            put_uint(&packet, 10, 1);
+            put_bytes(&packet, 11, event.bytes, event.n);
+            put_packet(&trace, &packet);
+        }
+    }
+    ck_assert_msg(!load_bytes("cleared", trace.bytes, trace.n, &tl, &err), "%s",
+                  err.msg);
+    for (uint64_t i = 0; i < 4; i++) {
+        char name[16];
+
+        tl_slice_name(&tl, &tl.rows[0].lanes[0], i, name, sizeof name);
+        ck_assert_str_eq(name, texts[i / 2]);
+    }
+    tl_free(&tl);
+}
+END_TEST
+
 /* --- the track of events that name none ----------------------------------- */
 
 static uint64_t tracks[8];
@@ -468,6 +510,7 @@ int main(void)
     tcase_add_test(tc, first_and_last_clock_of_a_sequence);
     tcase_add_test(tc, other_fields_of_a_snapshot);
     tcase_add_test(tc, names_by_number);
+    tcase_add_test(tc, names_of_a_cleared_sequence);
     tcase_add_test(tc, default_track_of_a_sequence);
     tcase_add_loop_test(tc, flows_of_an_event, 0, sizeof flows / sizeof *flows);
     tcase_add_test(tc, kind_name_and_value);

@@ -70,10 +70,10 @@ static void group_span(const tl_row *shave, uint32_t group, uint64_t *begin,
     *begin = UINT64_MAX;
     *end = 0;
     for (uint64_t i = 0; i < l->n_slices; i++)
-        if (l->number && l->number[i] == group) {
-            uint64_t last = l->begin[i] + tl_length(l, i);
+        if (tl_number(l, i) == group) {
+            uint64_t last = tl_end(l, i);
 
-            *begin = l->begin[i] < *begin ? l->begin[i] : *begin;
+            *begin = tl_begin(l, i) < *begin ? tl_begin(l, i) : *begin;
             *end = last > *end ? last : *end;
         }
     for (uint32_t k = 0; k < tl.n_rows; k++)
@@ -81,9 +81,9 @@ static void group_span(const tl_row *shave, uint32_t group, uint64_t *begin,
              tl.rows[k].kind == TL_ROW_DMA && i < tl.rows[k].lanes[0].n_slices;
              i++) {
             const tl_lane *d = &tl.rows[k].lanes[0];
-            uint64_t last = d->begin[i] + tl_length(d, i);
+            uint64_t last = tl_end(d, i);
 
-            if (d->number[i] == group && last > *end)
+            if (tl_number(d, i) == group && last > *end)
                 *end = last;
         }
 }
@@ -115,12 +115,12 @@ START_TEST(double_buffers_hold_a_group_each)
             for (uint64_t i = 0; i < l->n_slices; i++, seen++) {
                 uint64_t begin, end;
 
-                group_span(shave, l->number[i], &begin, &end);
+                group_span(shave, tl_number(l, i), &begin, &end);
                 /* The next preload may begin while results leave. */
-                if (i + 1 < l->n_slices && end > l->begin[i + 1])
-                    end = l->begin[i + 1];
-                ck_assert_uint_eq(l->begin[i], begin);
-                ck_assert_uint_eq(l->begin[i] + tl_length(l, i), end);
+                if (i + 1 < l->n_slices && end > tl_begin(l, i + 1))
+                    end = tl_begin(l, i + 1);
+                ck_assert_uint_eq(tl_begin(l, i), begin);
+                ck_assert_uint_eq(tl_end(l, i), end);
             }
         }
         all += seen;

@@ -65,7 +65,9 @@ static vpu_status read_head(loader *l, vpu_error *err)
     for (unsigned i = 0; i < l->n_sections; i++) {
         const Elf64_Shdr *s = &l->sections[i];
 
-        if (s->sh_type != SHT_NOBITS && !inside(l, s->sh_offset, s->sh_size))
+        /* The place of a section without bytes, too: below, a section's
+         * address is formed before its type is looked at. */
+        if (!inside(l, s->sh_offset, s->sh_type == SHT_NOBITS ? 0 : s->sh_size))
             return damaged(err, "a section's bytes");
         if (s->sh_addralign > MAX_ALIGN ||
             (s->sh_addralign & (s->sh_addralign - 1)))

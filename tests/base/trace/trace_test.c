@@ -111,7 +111,7 @@ static bool on_event(void *user, const trc_read_event *e)
 static seen read_back(void)
 {
     seen s = {0};
-    trc_read_ops ops = {on_track, on_event, &s};
+    trc_read_ops ops = {.track = on_track, .event = on_event, .user = &s};
 
     ck_assert_msg(!trc_read_file(pb, &ops, &err), "%s", err.msg);
     for (int i = 0; i < N_TRACKS; i++)
@@ -171,6 +171,55 @@ START_TEST(write_and_read_back)
     ck_assert_uint_eq(trc_ns_to_cycles(700, s.last[4]), 13);
     j = read_json();
     json_decref(j);
+}
+END_TEST
+
+static const char *const numbered_names[] = {"", "a", "nine long", "comp"};
+
+static bool see_width(void *user, const trc_read_event *e)
+{
+    int *k = user;
+    uint64_t bit = UINT64_C(1) << *k / 2, value = *k % 2 ? bit : bit - 1;
+    char name[64];
+
+    if (e->kind != TRC_READ_BEGIN)
+        return true;
+    snprintf(name, sizeof name, "%s %llu", numbered_names[*k % 4],
+             (unsigned long long)value);
+    ck_assert_str_eq(e->name, name);
+    ck_assert_uint_eq(e->ns, value);
+    ck_assert_uint_eq(e->args[0].number, value);
+    ck_assert_str_eq(e->args[0].name, "value");
+    ck_assert(e->arg_keys[0] && !e->name_key);
+    ++*k;
+    return true;
+}
+
+/* Numbers of every length, as times, as arguments, in names. */
+START_TEST(numbers_of_every_width)
+{
+    int k = 0;
+    trc_read_ops ops = {.event = see_width, .user = &k};
+    trc_track t;
+    trc_writer *w;
+
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO, pb, &err));
+    t = trc_track_slices(w, trc_track_group(w, 0, "g"), "t", TRC_NS);
+    for (int i = 0; i < 128; i++) {
+        uint64_t bit = UINT64_C(1) << i / 2, value = i % 2 ? bit : bit - 1;
+        trc_arg arg = TRC_UINT("value", value);
+
+        trc_slice(w, t, value, value,
+                  &(trc_event){.name = numbered_names[i % 4],
+                               .numbered = true,
+                               .number = value,
+                               .args = &arg,
+                               .n_args = 1});
+    }
+    ck_assert(!trc_writer_commit(w, &err));
+    ck_assert_msg(!trc_read_file(pb, &ops, &err), "%s", err.msg);
+    ck_assert_int_eq(k, 128);
 }
 END_TEST
 
@@ -494,6 +543,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, write_and_read_back);
+    tcase_add_test(t, numbers_of_every_width);
     tcase_add_test(t, every_cycle_has_its_nanosecond);
     tcase_add_test(t, abandon_leaves_nothing);
     tcase_add_test(t, clock_is_bounded);

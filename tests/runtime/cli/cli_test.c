@@ -368,7 +368,7 @@ static bool see_event(void *user, const trc_read_event *e)
 static trace_seen read_trace(const char *name)
 {
     trace_seen s = {0};
-    trc_read_ops ops = {see_track, see_event, &s};
+    trc_read_ops ops = {.track = see_track, .event = see_event, .user = &s};
     vpu_error err = {0};
 
     ck_assert_msg(

@@ -1,6 +1,7 @@
 /* Host objects as the code generator writes them, and damaged ones: whatever
  * the bytes are, they are loaded or refused. */
 #include <check.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,33 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* A section's place is wrong, whatever the section is said to be: also one
+ * whose bytes are not in the file. */
+START_TEST(places_outside)
+{
+    static const uint64_t far[] = {UINT64_MAX - 7, UINT64_C(1) << 63,
+                                   UINT64_C(1) << 40};
+    const size_t n = r.kernel->object_bytes;
+    Elf64_Ehdr head;
+
+    memcpy(&head, r.kernel->object, sizeof head);
+    ck_assert_uint_gt(head.e_shnum, 4);
+    for (unsigned i = 0; i < head.e_shnum; i++)
+        for (uint32_t type = SHT_NULL; type <= SHT_DYNSYM; type++)
+            for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
+                const size_t at = head.e_shoff + i * sizeof(Elf64_Shdr);
+                uint8_t *copy = copy_of(n);
+                Elf64_Shdr s;
+
+                memcpy(&s, copy + at, sizeof s);
+                s.sh_type = type;
+                s.sh_offset = far[k];
+                memcpy(copy + at, &s, sizeof s);
+                ck_assert_int_eq(try(copy, n), VPU_ERR_PARSE);
+            }
+}
+END_TEST
+
 int main(void)
 {
     SRunner *run;
@@ -189,6 +217,7 @@ int main(void)
     tcase_add_test(t, unknown_names);
     tcase_add_test(t, cut_short);
     tcase_add_test(t, damaged);
+    tcase_add_test(t, places_outside);
     suite_add_tcase(s, t);
     run = srunner_create(s);
     srunner_run_all(run, CK_NORMAL);

@@ -529,6 +529,28 @@ START_TEST(too_many_are_told)
 }
 END_TEST
 
+/* What cannot fit is not begun, with the same answer; what might is kept. */
+START_TEST(too_many_are_expected)
+{
+    for (uint64_t n = 3; n <= 3000000; n *= 1000) {
+        critical *path = critical_create(CRITICAL_BYTES);
+        launch l = make_launch(11, true);
+        critical_result r;
+        uint64_t cycles;
+
+        l.n_groups[0] = 3;
+        for (uint32_t k = 0; k < 3; k++)
+            make_group(&l.groups[0][k], true);
+        critical_expect(path, n);
+        cycles = cycles_of(&l, path, NULL);
+        ck_assert_int_eq(critical_finish(path, l.n_shaves, cycles, &r, &err),
+                         n == 3000000 ? VPU_ERR_LIMIT : VPU_OK);
+        critical_free(path);
+    }
+    critical_expect(NULL, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("critical paths");
@@ -542,6 +564,7 @@ int main(void)
     tcase_add_test(t, the_shorter_shave_has_slack);
     tcase_add_test(t, the_path_goes_through_the_channel);
     tcase_add_test(t, too_many_are_told);
+    tcase_add_test(t, too_many_are_expected);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -1,0 +1,38 @@
+/* The slices of a lane in few bytes. Private to the visualizer.
+ *
+ * TL_BLOCK slices at a time are packed: each column of a block as differences
+ * to its least value, in as many bytes as the largest needs: 0, 1, 2, 4 or 8.
+ * So any slice is found without unpacking others. The last slices of a lane,
+ * which may still change, lie unpacked in its tail. */
+#ifndef VPU_VISUALIZER_COLUMNS_H
+#define VPU_VISUALIZER_COLUMNS_H
+
+#include "visualizer/timeline.h"
+
+struct tl_tail {
+    uint64_t begin[TL_BLOCK], length[TL_BLOCK];
+    uint32_t number[TL_BLOCK]; /* TL_NO_NUMBER: none */
+    uint16_t name[TL_BLOCK];
+};
+
+/* A block, or the tail; class: of each name. */
+void tl_spread_block(const tl_lane *l, uint64_t block, const uint8_t *class,
+                     tl_spread *out);
+/* Doubles *cap elements of size bytes; large ones move without copying. False:
+ * no memory, everything as it was. */
+bool tl_grow(void *items, uint64_t *cap, size_t size);
+/* Slice n_slices, without a length, behind the others. False: no memory. */
+bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number);
+/* The last slice is that long, which its class has more. False: no memory. */
+bool tl_put_length(tl_lane *l, uint64_t length, tl_class class);
+/* Arguments of the last slice; they join those it has. False: no memory. */
+bool tl_put_args(tl_lane *l, const tl_arg *args, size_t n);
+/* Sums of all before block b; those of classes that do not occur stay. */
+void tl_block_sums(const tl_lane *l, uint64_t b, uint64_t sums[TL_N_CLASSES]);
+
+/* Arguments as bytes, at most TL_ARG_BYTES(n) of them; how many. */
+#define TL_ARG_BYTES(n) (10 + (n) * 20)
+size_t tl_pack_args(uint8_t *to, const tl_arg *args, size_t n);
+size_t tl_unpack_args(const uint8_t *p, tl_arg *args, size_t cap);
+
+#endif
