@@ -99,6 +99,23 @@ static vpu_status check_launch(const exec_launch *l, const mach_desc *d,
     return !st && l->window ? check_window(l, err) : st;
 }
 
+/* Nobody looks at single groups. */
+static bool has_batches(const rounds_launch *r)
+{
+    const exec_launch *l = r->launch;
+    bool looks = r->profile || l->turns != EXEC_APART ||
+                 !r->codes[r->variant].fn || cmx_has_phases(l->kernel);
+
+    for (uint32_t i = 0; i < l->n_observers; i++) {
+        const exec_observer *o = l->observers[i];
+
+        looks |= o->group_begin || o->group_end || o->phase_begin ||
+                 o->phase_end || o->stored || o->line || o->var || o->bundle ||
+                 o->stopped || o->prints_at_once;
+    }
+    return !looks;
+}
+
 static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
                          uint32_t const_base, uint64_t n_groups, arena *a)
 {
@@ -116,6 +133,8 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->profile = profile_of_shave(r->profile, i);
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->span;
+    s->batches = has_batches(r);
+    s->joins = s->batches && l->how.timing == EXEC_FLOWS && !r->trace;
     s->n_groups = n_groups;
     s->stop = &r->stop;
     s->prints = r->prints;

@@ -9,7 +9,9 @@
 #include "sim/exec/print.h"
 
 enum {
-    MAX_PRINTED = 4 << 20 /* bytes of printf output of one group */
+    MAX_PRINTED = 4 << 20, /* bytes of printf output of one group */
+    /* Groups of a round, for what they print is kept until its end. */
+    MOST_GROUPS = 2048
 };
 
 /* Compiled code logs what the cache model reads. */
@@ -60,17 +62,16 @@ static void add_to_sample(exec_shave *s, const uint64_t *list, uint64_t n)
         s->sample = NULL;
 }
 
-static void feed_cache(exec_shave *s)
+static void look_up(exec_shave *s, const uint64_t *list, uint64_t n)
 {
-    if (s->sample && s->wg.log_n)
-        add_to_sample(s, s->log, s->wg.log_n);
+    if (s->sample && n)
+        add_to_sample(s, list, n);
     if (s->sees.stores)
         note_stores(s);
     if (s->profile)
-        profile_feed(s->profile, s->cache, s->log, s->wg.log_n);
+        profile_feed(s->profile, s->cache, list, n);
     else if (timed(s))
-        mach_cache_run(s->cache, s->log, s->wg.log_n);
-    s->wg.log_n = 0;
+        mach_cache_run(s->cache, list, n);
 }
 
 /* A step of that kind at the queue's end. */
@@ -84,11 +85,11 @@ static mach_step *push(exec_shave *s, mach_step_kind kind)
 }
 
 /* flush: it is the launch's last, nothing but write-backs. */
-static void push_run(exec_shave *s, bool flush)
+static const mach_step *push_run(exec_shave *s, uint64_t cycles, bool flush)
 {
     mach_step *step = push(s, MACH_STEP_RUN);
 
-    step->issue_cycles = s->wg.cycles;
+    step->issue_cycles = cycles;
     if (s->launch->how.timing == EXEC_TRANSACTIONS &&
         !mach_cache_take_misses(s->cache, step))
         fault_raise(FAULT_MISSES, 0);
@@ -98,6 +99,7 @@ static void push_run(exec_shave *s, bool flush)
         step->detail.mem = profile_flush_step(s->profile, s->cache);
     else
         step->detail.mem = profile_run_step(s->profile);
+    return step;
 }
 
 void exec_charge(sim_wg *wg, uint64_t cycles)
@@ -111,16 +113,83 @@ void exec_charge(sim_wg *wg, uint64_t cycles)
         ;
 }
 
+/* --- steps of a batch ---------------------------------------------------- */
+
+/* The group did what the last one of the queue did, whose step stands for both
+ * then. */
+static bool join(exec_shave *s, const exec_shave_ran *ran)
+{
+    const mach_step *last = &s->queue->items[s->queue->n - 1];
+    mach_mem_counts same;
+
+    if (last->issue_cycles != ran->cycles ||
+        !mach_cache_take_same(s->cache, &last->detail.mem))
+        return false;
+    if (mach_queue_join(s->queue, ran->group))
+        return true;
+    same = last->detail.mem;
+    push(s, MACH_STEP_GROUP)->id = ran->group;
+    push(s, MACH_STEP_RUN)->issue_cycles = ran->cycles;
+    s->queue->items[s->queue->n - 1].detail.mem = same;
+    return true;
+}
+
+static void make_steps(exec_shave *s, const exec_shave_ran *ran)
+{
+    const mach_mem_counts *m;
+
+    if (s->joinable && join(s, ran))
+        return;
+    push(s, MACH_STEP_GROUP)->id = ran->group;
+    s->joinable = s->joins && ran->cycles;
+    if (!ran->cycles)
+        return;
+    m = &push_run(s, ran->cycles, false)->detail.mem;
+    s->joinable &= !(m->load_fills | m->store_fills | m->write_backs);
+}
+
+/* Makes the steps of the groups that have run. */
+static void settle(exec_shave *s)
+{
+    if (!s->n_ran)
+        return;
+    for (uint32_t k = 0; k < s->n_ran; k++) {
+        const exec_shave_ran *ran = &s->ran[k];
+
+        /* The SHAVE's last group has a step more, of lines written back. */
+        if (k + 1 == s->n_ran && s->next >= s->end)
+            s->joinable = false;
+
+        look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
+        s->log_from = ran->log_end;
+        if (timed(s))
+            make_steps(s, ran);
+    }
+    s->n_ran = 0;
+    exec_charge(&s->wg, s->uncharged);
+    s->uncharged = 0;
+}
+
+static void feed_cache(exec_shave *s)
+{
+    settle(s);
+    look_up(s, s->log + s->log_from, s->wg.log_n - s->log_from);
+    s->wg.log_n = s->log_from = 0;
+}
+
 /* Everything since the last step becomes one. */
 static void end_run(exec_shave *s)
 {
     feed_cache(s);
+    if (s->unstepped)
+        push(s, MACH_STEP_GROUP)->id = s->group;
+    s->unstepped = s->joinable = false;
     if (!s->wg.cycles)
         return;
     if (s->wg.cycles > s->wg.max_cycles)
         fault_raise(FAULT_LIMIT, 0);
     if (timed(s))
-        push_run(s, false);
+        push_run(s, s->wg.cycles, false);
     exec_charge(&s->wg, s->wg.cycles);
     s->wg.cycles = 0;
 }
@@ -420,18 +489,56 @@ static void check_guards(exec_shave *s)
     }
 }
 
+/* Group i of the window among all of the launch. */
+static uint64_t group_in(const exec_window *w, const uint32_t groups[3],
+                         uint64_t i)
+{
+    uint64_t x = w->first[0] + i % w->n[0];
+    uint64_t y = w->first[1] + i / w->n[0] % w->n[1];
+    uint64_t z = w->first[2] + i / w->n[0] / w->n[1];
+
+    return (z * groups[1] + y) * groups[0] + x;
+}
+
+/* At place s->next of the order. */
+static uint64_t next_group(const exec_shave *s)
+{
+    const exec_launch *l = s->launch;
+    uint64_t i;
+
+    if (l->only_group)
+        return *l->only_group;
+    if (l->list)
+        return l->list[s->next];
+    i = exec_order_at(l->how.order, l->how.seed, s->n_groups, s->next);
+    return l->window ? group_in(l->window, l->groups, i) : i;
+}
+
+/* The SHAVE's next group begins. */
+static void begin_group(exec_shave *s)
+{
+    const uint32_t *n = s->launch->groups;
+    uint32_t *at = s->wg.ids + SIM_ID_GROUP;
+    uint64_t before = s->group;
+
+    s->group = next_group(s);
+    s->running = true;
+    if (s->done && s->group == before + 1 && at[0] + 1 < n[0]) {
+        at[0]++; /* divisions take longer than small groups */
+    } else {
+        at[0] = (uint32_t)(s->group % n[0]);
+        at[1] = (uint32_t)(s->group / n[0] % n[1]);
+        at[2] = (uint32_t)(s->group / n[0] / n[1]);
+    }
+    if (s->fill_bytes)
+        memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
+}
+
 static void run_group(exec_shave *s)
 {
     const uint8_t *args = s->args[s->done & 1];
-    const uint32_t *n = s->launch->groups;
-    uint32_t *at = s->wg.ids + SIM_ID_GROUP;
 
-    s->running = true;
-    at[0] = (uint32_t)(s->group % n[0]);
-    at[1] = (uint32_t)(s->group / n[0] % n[1]);
-    at[2] = (uint32_t)(s->group / n[0] / n[1]);
-    if (s->fill_bytes)
-        memset(memory_window(s->mem) + s->cmx, CMX_FILL, s->fill_bytes);
+    begin_group(s);
     push(s, MACH_STEP_GROUP)->id = s->group;
     FOR_OBSERVERS(s, o, group_begin)
         o->group_begin(o->user, &s->wg, s->next, s->group, args);
@@ -445,6 +552,72 @@ static void run_group(exec_shave *s)
         o->group_end(o->user, &s->wg);
     s->done++;
     s->running = false;
+    s->next += s->stride;
+}
+
+/* Is there room in the log for another group like the last one? */
+static bool log_has_room(const exec_shave *s, uint64_t before)
+{
+    return s->wg.log_n + 2 * (s->wg.log_n - before) <= SIM_LOG_ENTRIES;
+}
+
+static bool has_next(const exec_shave *s)
+{
+    const mach_queue *q = s->queue;
+
+    return s->next < s->end && s->left &&
+           q->n - q->head + 2 * s->n_ran < s->room;
+}
+
+static void stop_if_told(const exec_shave *s)
+{
+    if (atomic_load_explicit(s->stop, memory_order_relaxed))
+        fault_raise(FAULT_LIMIT, 0);
+}
+
+/* The watch may change max_cycles at any time, so a charge is an atomic
+ * operation, which takes as long as a small group: one for all of a batch. */
+static void note_ran(exec_shave *s)
+{
+    uint64_t left =
+        atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
+
+    s->uncharged += s->wg.cycles;
+    if (s->uncharged > left)
+        fault_raise(FAULT_LIMIT, 0);
+    s->ran[s->n_ran++] = (exec_shave_ran){s->group, s->wg.cycles, s->wg.log_n};
+    s->wg.cycles = 0;
+    s->unstepped = false;
+}
+
+/* Groups of which only the steps matter, and no callback, phase or limit. */
+static void run_batch(exec_shave *s)
+{
+    uint64_t before;
+
+    s->phase = MACH_COMP;
+    do {
+        before = s->wg.log_n;
+        stop_if_told(s);
+        begin_group(s);
+        s->transfers = 0;
+        s->joined.n = 0;
+        s->unstepped = true;
+        s->main.fn(&s->wg, memory_window(s->mem), s->args[s->done & 1], s->log);
+        if (s->unstepped)
+            note_ran(s);
+        else
+            end_run(s);
+        if (s->n_guards)
+            check_guards(s);
+        end_prints(s);
+        s->done++;
+        s->left--;
+        s->running = false;
+        s->next += s->stride;
+    } while (s->n_ran < EXEC_BATCH && before <= s->wg.log_n &&
+             log_has_room(s, before) && has_next(s));
+    feed_cache(s);
 }
 
 /* A group stopped. An observer may be more interested in the rest than in this
@@ -486,31 +659,6 @@ static void leave_short(oom_scope *scope, size_t wanted)
     fault_raise(FAULT_MEMORY, 0);
 }
 
-/* Group i of the window among all of the launch. */
-static uint64_t group_in(const exec_window *w, const uint32_t groups[3],
-                         uint64_t i)
-{
-    uint64_t x = w->first[0] + i % w->n[0];
-    uint64_t y = w->first[1] + i / w->n[0] % w->n[1];
-    uint64_t z = w->first[2] + i / w->n[0] / w->n[1];
-
-    return (z * groups[1] + y) * groups[0] + x;
-}
-
-/* At place s->next of the order. */
-static uint64_t next_group(const exec_shave *s)
-{
-    const exec_launch *l = s->launch;
-    uint64_t i;
-
-    if (l->only_group)
-        return *l->only_group;
-    if (l->list)
-        return l->list[s->next];
-    i = exec_order_at(l->how.order, l->how.seed, s->n_groups, s->next);
-    return l->window ? group_in(l->window, l->groups, i) : i;
-}
-
 /* A fault comes back here, and so does a shortage of memory, which has left the
  * scope: it is entered anew. */
 static void run_groups(exec_shave *s, oom_scope *short_of)
@@ -528,17 +676,17 @@ static void run_groups(exec_shave *s, oom_scope *short_of)
         }
     }
     fault_arm(&s->scope);
-    while (s->next < s->end && s->queue->n - s->queue->head < s->room) {
-        if (atomic_load_explicit(s->stop, memory_order_relaxed))
-            fault_raise(FAULT_LIMIT, 0);
-        s->group = next_group(s);
-        run_group(s);
-        s->next += s->stride;
+    while (has_next(s)) {
+        stop_if_told(s);
+        if (s->batches)
+            run_batch(s);
+        else
+            run_group(s);
     }
     s->queue->ended = s->next >= s->end;
     if (s->queue->ended && s->done && timed(s)) {
         mach_cache_flush(s->cache); /* dirty lines leave the cache */
-        push_run(s, true);
+        push_run(s, s->wg.cycles, true);
     }
     fault_arm(NULL);
 }
@@ -547,6 +695,8 @@ void exec_shave_run(exec_shave *s)
 {
     oom_scope short_of = {.leave = leave_short};
 
+    s->left = MOST_GROUPS;
+    s->joinable = false; /* the engine may have begun it */
     oom_enter(&short_of);
     run_groups(s, &short_of);
     oom_exit(&short_of);

@@ -24,6 +24,14 @@ typedef struct {
     const interp_code *interp;
 } exec_shave_code;
 
+/* A group that has run. Its steps are still to be made, of the accesses that
+ * end there in the log. */
+typedef struct {
+    uint64_t group, cycles, log_end;
+} exec_shave_ran;
+
+enum { EXEC_BATCH = 64 };
+
 typedef struct exec_shave {
     sim_wg wg; /* first: hooks get back from it */
     uint64_t log[SIM_LOG_ENTRIES];
@@ -50,10 +58,21 @@ typedef struct exec_shave {
     uint64_t n_groups;       /* of the launch */
     uint32_t transfers;      /* of the current group and phase */
     copy_joined joined;      /* their events that others joined */
-    uint64_t group;          /* running now */
-    mach_phase phase;        /* and its phase */
-    bool running;            /* a group is begun and not done */
-    uint64_t done;           /* groups */
+    /* Groups that nobody looks at one by one run in batches: one after the
+     * other, and then the steps of all are made. */
+    bool batches;
+    bool joins;     /* a step may stand for groups alike: mach_queue_join */
+    bool joinable;  /* the queue's last group may */
+    bool unstepped; /* the running group has no step yet */
+    uint32_t left;  /* groups of this round */
+    uint32_t n_ran;
+    exec_shave_ran ran[EXEC_BATCH];
+    uint64_t uncharged; /* cycles of groups that have run */
+    uint64_t log_from;  /* entries before are looked up */
+    uint64_t group;     /* running now */
+    mach_phase phase;   /* and its phase */
+    bool running;       /* a group is begun and not done */
+    uint64_t done;      /* groups */
     fault_scope scope;
     str printed;       /* printf output of the group so far */
     print_log *prints; /* the launch's; NULL = nobody wants it */

@@ -364,24 +364,31 @@ void cache_look_up(mach_cache *c, const uint64_t *list, size_t n)
     forget_last(c);
 }
 
-mach_mem_counts mach_cache_take(mach_cache *c)
+static void forget_counts(mach_cache *c)
 {
-    mach_mem_counts n;
-
-    if (c->repeat.owed)
-        cache_rounds_pay(c);
-    n = c->counts;
-    n.loads_behind = c->ddr.loads_behind;
-    n.lines_before = c->ddr.lines_before;
-    c->ddr.loads_behind = c->ddr.lines_before = 0;
-    for (uint32_t b = 0; b <= c->g.banks.mask; b++) {
-        n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
-        c->banks.banks[b].fills = c->banks.backs[b] = 0;
-    }
     memset(&c->counts, 0,
            offsetof(mach_mem_counts, bank_lines)); /* others are 0 */
     c->n_accesses = 0;
     c->n_misses = 0;
+}
+
+mach_mem_counts mach_cache_take(mach_cache *c)
+{
+    mach_mem_counts n;
+    uint32_t lines;
+
+    if (c->repeat.owed)
+        cache_rounds_pay(c);
+    n = c->counts;
+    lines = n.load_fills | n.store_fills | n.write_backs;
+    n.loads_behind = c->ddr.loads_behind;
+    n.lines_before = c->ddr.lines_before;
+    c->ddr.loads_behind = c->ddr.lines_before = 0;
+    for (uint32_t b = 0; lines && b <= c->g.banks.mask; b++) {
+        n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
+        c->banks.banks[b].fills = c->banks.backs[b] = 0;
+    }
+    forget_counts(c);
     return n;
 }
 
@@ -390,6 +397,17 @@ void mach_cache_record(mach_cache *c)
     cache_rounds_leave(c);
     c->recording = true;
     c->fast = 0; /* none of the fast ways records */
+}
+
+bool mach_cache_take_same(mach_cache *c, const mach_mem_counts *quiet)
+{
+    if (c->repeat.owed)
+        cache_rounds_pay(c);
+    /* Whatever came from DDR, or went there, is counted there. */
+    if (memcmp(&c->counts, quiet, offsetof(mach_mem_counts, loads_behind)))
+        return false;
+    forget_counts(c);
+    return true;
 }
 
 bool mach_cache_take_misses(mach_cache *c, mach_step *step)

@@ -56,6 +56,9 @@ bool mach_cache_take_misses(mach_cache *c, mach_step *step);
 
 /* Counts since the last take. */
 mach_mem_counts mach_cache_take(mach_cache *c);
+/* Takes the counts if they are these, which are those of no line of DDR; else
+ * false, and nothing has changed. Quick. */
+bool mach_cache_take_same(mach_cache *c, const mach_mem_counts *quiet);
 void mach_mem_add(mach_mem_counts *to, const mach_mem_counts *n);
 /* Write back all dirty lines and forget everything (end of a launch); the
  * write-backs show in the next take. */

@@ -64,6 +64,43 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
     return step;
 }
 
+bool mach_queue_join(mach_queue *q, uint64_t id)
+{
+    mach_step *group = &q->items[q->n - 2];
+    uint64_t distance = group->more ? group->detail.distance : id - group->id;
+
+    if (id - group->id != distance * (group->more + UINT64_C(1)) ||
+        group->more == UINT32_MAX)
+        return false;
+    group->detail.distance = distance;
+    group->more++;
+    return true;
+}
+
+bool mach_queue_part(mach_queue *q, uint32_t at)
+{
+    uint64_t more = q->items[at].more, distance = q->items[at].detail.distance;
+    uint64_t n = q->n + 2 * more;
+    mach_step *items = q->items;
+
+    if (n > UINT32_MAX)
+        return false;
+    if (n > q->cap && !(items = realloc(items, n * sizeof *items)))
+        return false;
+    q->items = items;
+    q->cap = n > q->cap ? (uint32_t)n : q->cap;
+    memmove(items + at + 2 + 2 * more, items + at + 2,
+            (q->n - at - 2) * sizeof *items);
+    q->n = (uint32_t)n;
+    items[at].more = 0;
+    for (uint64_t k = 1; k <= more; k++) {
+        items[at + 2 * k] = items[at];
+        items[at + 2 * k].id += k * distance;
+        items[at + 2 * k + 1] = items[at + 1];
+    }
+    return true;
+}
+
 bool mach_queue_append(mach_queue *q, mach_queue *from)
 {
     uint32_t left = q->n - q->head, more = from->n - from->head;
@@ -152,6 +189,75 @@ static vpu_status make_available(engine *e, uint32_t i, bool *there)
     return st;
 }
 
+/* Transfers that something of a SHAVE needs. */
+static const critical_set all_transfers = {
+    (1 << N_SLOTS) - 1, (1 << MACH_N_PHASES) - 1, UINT64_MAX};
+
+static bool have_ended(const engine_shave *s, critical_set set)
+{
+    for (uint32_t slot = 0; slot < N_SLOTS; slot++)
+        for (uint32_t p = 0; p < MACH_N_PHASES; p++)
+            if (set.slots >> slot & 1 && set.phases >> p & 1 &&
+                !engine_all_ended(s, slot, (mach_phase)p))
+                return false;
+    return true;
+}
+
+/* Is the group the queue has at `at` one RUN step without lines of DDR? */
+static bool is_quiet(const mach_queue *q, uint32_t at)
+{
+    const mach_step *step = &q->items[at];
+
+    return at + 1 < q->n && step[1].kind == MACH_STEP_RUN &&
+           (at + 2 == q->n || step[2].kind == MACH_STEP_GROUP) &&
+           !engine_moves_lines(&step[1]);
+}
+
+/* Whether nobody would see the times of the next group and of those it stands
+ * for: no transfer is on its way, no trace, and the limit is not reached. */
+static bool goes_unseen(const engine *e, uint32_t i, uint32_t at)
+{
+    const mach_step *step = &e->queues[i].items[at];
+    const engine_shave *s = &e->shaves[i];
+    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    uint64_t passed;
+
+    if (e->trace || e->launch->transactions || s->n_loaded != s->n_retired ||
+        !is_quiet(&e->queues[i], at) || !have_ended(s, all_transfers))
+        return false;
+    passed = e->desc->wg_dispatch + engine_run_alone(e, &step[1]);
+    passed *= step->more + UINT64_C(1);
+    return passed <= limit && s->accounted <= limit - passed;
+}
+
+/* Does groups that go unseen at once. *there: another is left. */
+static vpu_status pass_unseen(engine *e, uint32_t i, bool *there)
+{
+    mach_queue *q = &e->queues[i];
+    vpu_status st = VPU_OK;
+    uint32_t at;
+
+    while (!st && *there && goes_unseen(e, i, q->head)) {
+        uint64_t n = q->items[q->head].more + UINT64_C(1);
+
+        engine_account(e, i, MACH_CAUSE_DISPATCH, n * e->desc->wg_dispatch);
+        engine_run_unseen(e, i, &q->items[q->head + 1], n);
+        e->profile->groups += n;
+        e->profile->shave_groups[i] += n;
+        q->head += 2;
+        st = make_available(e, i, there);
+    }
+    at = q->head + e->shaves[i].loaded_end;
+    if (st || !*there || !q->items[at].more)
+        return st;
+    if (e->trace || e->launch->transactions || !is_quiet(q, at))
+        return err_set(e->err, VPU_ERR_INTERNAL,
+                       "a group stands for others that cannot be like it");
+    if (!mach_queue_part(q, at))
+        return err_set(e->err, VPU_ERR_NOMEM, "no memory for steps");
+    return VPU_OK;
+}
+
 /* Take the next group of the queue; *there false when none is left. */
 static vpu_status load_group(engine *e, uint32_t i, bool *there)
 {
@@ -160,6 +266,8 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
     uint32_t at = s->loaded_end, n, phase = MACH_COMP;
     vpu_status st = make_available(e, i, there);
 
+    if (!st)
+        st = pass_unseen(e, i, there);
     if (st || !*there)
         return st;
     if (step_at(e, i, at)->kind != MACH_STEP_GROUP)
@@ -247,20 +355,6 @@ static vpu_status choose_phase(engine *e, uint32_t i)
     }
     s->state = ENTER;
     return VPU_OK;
-}
-
-/* Transfers that something of a SHAVE needs. */
-static const critical_set all_transfers = {
-    (1 << N_SLOTS) - 1, (1 << MACH_N_PHASES) - 1, UINT64_MAX};
-
-static bool have_ended(const engine_shave *s, critical_set set)
-{
-    for (uint32_t slot = 0; slot < N_SLOTS; slot++)
-        for (uint32_t p = 0; p < MACH_N_PHASES; p++)
-            if (set.slots >> slot & 1 && set.phases >> p & 1 &&
-                !engine_all_ended(s, slot, (mach_phase)p))
-                return false;
-    return true;
 }
 
 /* What the phase needs: its buffers filled and emptied, its transfer numbers

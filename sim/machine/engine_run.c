@@ -5,25 +5,28 @@
  * the accesses it lies, and issue cycles pass evenly from access to access. */
 #include "sim/machine/engine_priv.h"
 
-static void add_saturating(uint32_t *sum, uint32_t n)
+#include <assert.h>
+
+static void add_saturating(uint32_t *sum, uint64_t n)
 {
-    *sum = *sum > UINT32_MAX - n ? UINT32_MAX : *sum + n;
+    *sum = n > UINT32_MAX - *sum ? UINT32_MAX : *sum + (uint32_t)n;
 }
 
+/* Of n steps. */
 static void count_memory(mach_profile *p, const mach_mem_counts *m,
-                         uint64_t ddr_bytes)
+                         uint64_t ddr_bytes, uint64_t n)
 {
-    add_saturating(&p->mem.load_l1_hits, m->load_l1_hits);
-    add_saturating(&p->mem.load_l2_hits, m->load_l2_hits);
-    add_saturating(&p->mem.load_fills, m->load_fills);
-    add_saturating(&p->mem.stores, m->stores);
-    add_saturating(&p->mem.store_fills, m->store_fills);
-    add_saturating(&p->mem.write_backs, m->write_backs);
-    p->mem.load_bytes += m->load_bytes;
-    p->mem.store_bytes += m->store_bytes;
-    p->load_bytes += m->load_bytes;
-    p->store_bytes += m->store_bytes;
-    p->ddr_bytes += ddr_bytes;
+    add_saturating(&p->mem.load_l1_hits, n * m->load_l1_hits);
+    add_saturating(&p->mem.load_l2_hits, n * m->load_l2_hits);
+    add_saturating(&p->mem.load_fills, n * m->load_fills);
+    add_saturating(&p->mem.stores, n * m->stores);
+    add_saturating(&p->mem.store_fills, n * m->store_fills);
+    add_saturating(&p->mem.write_backs, n * m->write_backs);
+    p->mem.load_bytes += n * m->load_bytes;
+    p->mem.store_bytes += n * m->store_bytes;
+    p->load_bytes += n * m->load_bytes;
+    p->store_bytes += n * m->store_bytes;
+    p->ddr_bytes += n * ddr_bytes;
 }
 
 /* Cycles load fills wait for lines that their own SHAVE's stores fetch from the
@@ -84,7 +87,25 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
     engine_account(
         e, i, step->detail.mem.load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
         stretch);
-    count_memory(e->profile, &step->detail.mem, c->bytes);
+    count_memory(e->profile, &step->detail.mem, c->bytes, 1);
+}
+
+uint64_t engine_run_alone(const engine *e, const mach_step *step)
+{
+    engine_run_cost c = cost_of(e->desc, &e->dram, step);
+
+    return alone_of(&c);
+}
+
+void engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
+{
+    engine_run_cost c = cost_of(e->desc, &e->dram, step);
+
+    assert(!c.bytes);
+    engine_account(e, i, MACH_CAUSE_ISSUE, n * c.issue);
+    engine_account(e, i, MACH_CAUSE_L2, n * c.l2);
+    engine_account(e, i, MACH_CAUSE_STORE, n * c.store);
+    count_memory(e->profile, &step->detail.mem, 0, n);
 }
 
 /* Of the banks there are: a copy of all there could be takes as long as the
@@ -120,14 +141,14 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
                     e->now - s->accounted - alone_of(&s->run.cost));
         return true;
     }
+    if (engine_moves_lines(step) && !engine_in_step(e, i))
+        return false;
     c = cost_of(e->desc, &e->dram, step);
     alone = alone_of(&c);
     if (!c.bytes) {
         account_run(e, i, step, &c, 0);
         return true;
     }
-    if (!engine_in_step(e, i))
-        return false;
     fill_need(e, step, c.bytes, &need);
     flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
     e->next[actor] = e->flows.flows[actor].finish;
@@ -226,7 +247,7 @@ static bool run_as_transactions(engine *e, uint32_t i, const mach_step *step)
         r->landed > e->shaves[i].accounted)
         engine_account(e, i, MACH_CAUSE_STORE,
                        r->landed - e->shaves[i].accounted);
-    count_memory(e->profile, m, ddr_lines * e->desc->l2_line);
+    count_memory(e->profile, m, ddr_lines * e->desc->l2_line, 1);
     r->miss = 0;
     r->issued = 0;
     return true;

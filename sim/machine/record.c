@@ -15,13 +15,14 @@ typedef struct {
     uint8_t kind;   /* mach_step_kind */
     uint8_t memory; /* RUN: mem follows */
     uint16_t banks; /* RUN: of each bit that is set a bank_lines follows */
-    uint32_t spare;
+    uint32_t more;  /* GROUP: if not 0, distance follows */
     uint64_t id, issue_cycles;
 } head;
 
 typedef struct {
     uint8_t *bytes;
     size_t n, cap;
+    uint32_t more; /* of the last group */
 } block;
 
 struct mach_record {
@@ -74,7 +75,8 @@ const mach_launch *mach_record_launch(const mach_record *r)
 
 /* --- writing ------------------------------------------------------------- */
 
-static void put(mach_record *r, block *b, const void *data, size_t n)
+/* Room for n bytes more; NULL: there is none. */
+static uint8_t *room_for(mach_record *r, block *b, size_t n)
 {
     if (b->cap - b->n < n) {
         size_t cap = b->cap ? 2 * b->cap : 4096;
@@ -82,14 +84,18 @@ static void put(mach_record *r, block *b, const void *data, size_t n)
 
         if (!bytes) {
             r->short_of_memory = true;
-            return;
+            return NULL;
         }
         b->bytes = bytes;
         b->cap = cap;
     }
-    memcpy(b->bytes + b->n, data, n);
-    b->n += n;
-    r->n_bytes += n;
+    return b->bytes + b->n;
+}
+
+static inline uint8_t *put(uint8_t *at, const void *data, size_t n)
+{
+    memcpy(at, data, n);
+    return at + n;
 }
 
 static uint16_t banks_in_use(const mach_mem_counts *m)
@@ -111,21 +117,32 @@ static bool has_memory(const mach_mem_counts *m)
 static void put_step(mach_record *r, block *b, const mach_step *s)
 {
     const mach_mem_counts *m = &s->detail.mem;
+    uint8_t *at = room_for(r, b, sizeof(head) + sizeof s->detail);
+    size_t n;
     head h = {
         .kind = (uint8_t)s->kind, .id = s->id, .issue_cycles = s->issue_cycles};
 
+    if (s->kind == MACH_STEP_GROUP)
+        h.more = b->more = s->more;
     if (s->kind == MACH_STEP_RUN) {
         h.banks = banks_in_use(m);
         h.memory = h.banks || has_memory(m);
     }
-    put(r, b, &h, sizeof h);
+    if (!at)
+        return;
+    at = put(at, &h, sizeof h);
+    if (h.more)
+        at = put(at, &s->detail.distance, sizeof s->detail.distance);
     if (h.memory)
-        put(r, b, m, MEM_HEAD);
-    for (int i = 0; i < MACH_MAX_BANKS; i++)
-        if (h.banks >> i & 1)
-            put(r, b, &m->bank_lines[i], sizeof m->bank_lines[i]);
+        at = put(at, m, MEM_HEAD);
+    for (uint32_t banks = h.banks; banks; banks &= banks - 1)
+        at = put(at, &m->bank_lines[__builtin_ctz(banks)],
+                 sizeof *m->bank_lines);
     if (s->kind == MACH_STEP_DMA)
-        put(r, b, &s->detail.dma, sizeof s->detail.dma);
+        at = put(at, &s->detail.dma, sizeof s->detail.dma);
+    n = (size_t)(at - b->bytes) - b->n;
+    b->n += n;
+    r->n_bytes += n * (b->more + UINT64_C(1));
 }
 
 bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
@@ -204,7 +221,8 @@ static void get(mach_record_cursor *c, void *to, size_t n)
     c->at += n;
 }
 
-bool mach_record_next(mach_record_cursor *c, mach_step *out)
+/* The step as it was recorded. */
+static bool next_recorded(mach_record_cursor *c, mach_step *out)
 {
     head h;
 
@@ -212,8 +230,11 @@ bool mach_record_next(mach_record_cursor *c, mach_step *out)
         return false;
     get(c, &h, sizeof h);
     *out = (mach_step){.kind = (mach_step_kind)h.kind,
+                       .more = h.more,
                        .id = h.id,
                        .issue_cycles = h.issue_cycles};
+    if (h.more)
+        get(c, &out->detail.distance, sizeof out->detail.distance);
     if (h.memory)
         get(c, &out->detail.mem, MEM_HEAD);
     for (int i = 0; i < MACH_MAX_BANKS; i++)
@@ -224,33 +245,58 @@ bool mach_record_next(mach_record_cursor *c, mach_step *out)
     return true;
 }
 
+bool mach_record_next(mach_record_cursor *c, mach_step *out)
+{
+    size_t at = c->at;
+    bool there = next_recorded(c, out);
+
+    if (there && out->kind != MACH_STEP_GROUP)
+        return true;
+    if (c->passed < c->more) { /* the group's steps are over: once more */
+        c->at = at = c->group;
+        c->passed++;
+        next_recorded(c, out);
+    } else if (there) {
+        c->group = at;
+        c->more = out->more;
+        c->passed = 0;
+    } else {
+        return false;
+    }
+    out->id += c->passed * out->detail.distance;
+    out->more = 0;
+    out->detail.distance = 0;
+    return true;
+}
+
 /* --- replaying ----------------------------------------------------------- */
 
 typedef struct {
     mach_record_cursor cursors[MACH_MAX_SHAVES];
+    bool each; /* the times of each group are asked for */
 } replay;
 
 /* Steps a queue gets at once: few, so that they stay in the host's caches. */
 enum { BATCH = 64 };
 
-static bool copy_batch(mach_record_cursor *c, mach_queue *q)
+static bool copy_batch(mach_record_cursor *c, bool each, mach_queue *q)
 {
     for (uint32_t k = 0; k < BATCH || !q->ended;) {
         mach_step s, *to;
-        size_t at = c->at;
+        mach_record_cursor before = *c;
 
-        if (!mach_record_next(c, &s)) {
+        if (!(each ? mach_record_next : next_recorded)(c, &s)) {
             q->ended = true;
             return true;
         }
         if (s.kind == MACH_STEP_GROUP && k >= BATCH) {
-            c->at = at; /* groups come whole */
+            *c = before; /* groups come whole */
             return true;
         }
         to = mach_queue_push(q, s.kind);
         if (!to)
             return false;
-        if (s.kind == MACH_STEP_RUN || s.kind == MACH_STEP_DMA) {
+        if (s.kind == MACH_STEP_RUN || s.kind == MACH_STEP_DMA || s.more) {
             *to = s;
         } else {
             to->id = s.id;
@@ -278,7 +324,7 @@ static vpu_status refill_from_record(void *user, mach_queue *queues, uint32_t n,
 
     for (uint32_t i = 0; i < n; i++)
         if (!queues[i].ended && !has_more(&queues[i]) &&
-            !copy_batch(&p->cursors[i], &queues[i]))
+            !copy_batch(&p->cursors[i], p->each, &queues[i]))
             return err_set(err, VPU_ERR_NOMEM, "no memory for recorded steps");
     return VPU_OK;
 }
@@ -297,6 +343,7 @@ vpu_status mach_record_replay(const mach_record *r, const mach_desc *desc,
                        "not all steps of the launch are recorded");
     for (uint32_t i = 0; i < l.n_shaves; i++)
         p.cursors[i] = mach_record_steps(r, i);
+    p.each = trace || watch;
     l.refill = refill_from_record;
     l.user = &p;
     l.watch = watch;

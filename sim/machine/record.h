@@ -21,7 +21,8 @@
 
 typedef struct mach_record mach_record;
 
-/* Empty. It holds max_bytes of steps at most, some 100 for each of a group. */
+/* Empty. It holds max_bytes of steps at most, some 100 for each of a group,
+ * also where a group stands for others. */
 mach_record *mach_record_create(uint64_t max_bytes);
 void mach_record_free(mach_record *r); /* NULL is fine */
 
@@ -46,6 +47,10 @@ typedef struct {
     const mach_record *record;
     uint32_t shave;
     size_t at;
+    /* A group that stands for others comes once for each: where it begins, how
+     * many are to come, how many came. */
+    size_t group;
+    uint32_t more, passed;
 } mach_record_cursor;
 
 mach_record_cursor mach_record_steps(const mach_record *r, uint32_t shave);

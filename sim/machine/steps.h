@@ -30,7 +30,9 @@ typedef struct {
 } mach_mem_counts;
 
 typedef enum {
-    MACH_STEP_GROUP, /* group starts: id = linear group number */
+    MACH_STEP_GROUP, /* group starts: id = linear group number; `more` groups
+                        behind it did the same, and have no steps of their own
+                        (mach_queue_join) */
     MACH_STEP_PHASE, /* id = mach_phase; the following steps belong to it */
     MACH_STEP_RUN,   /* issue cycles and memory accesses */
     MACH_STEP_DMA,   /* start a transfer; it gets the SHAVE's next transfer
@@ -70,6 +72,7 @@ typedef struct {
 
 typedef struct {
     mach_step_kind kind;
+    uint32_t more; /* GROUP */
     uint64_t id;
     uint64_t issue_cycles;
     /* RUN at transaction level: the step's misses in order; the engine frees
@@ -79,6 +82,7 @@ typedef struct {
     union {
         mach_mem_counts mem; /* RUN */
         mach_transfer dma;   /* DMA */
+        uint64_t distance;   /* GROUP with more: from number to number */
     } detail;
 } mach_step;
 
@@ -92,6 +96,20 @@ typedef struct {
 /* A step of that kind at the queue's end, zeroed but for u of those that have
  * none; NULL when memory is short. */
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
+/* Many groups of a SHAVE in a row may do the same: one RUN step of the same
+ * cycles and counts, that has no line of DDR. Then nobody else can see when
+ * they run, and the last group of the queue can stand for the next one, too.
+ *
+ * False, and nothing has changed: group `id` is not the next in a row that it
+ * could stand for. Only for launches at flow level without trace and watch. The
+ * caller knows
+ * that the last steps of the queue are a group with one RUN step without lines
+ * of DDR, not given to the engine yet, and that the next group is like it and
+ * gets no further step. */
+bool mach_queue_join(mach_queue *q, uint64_t id);
+/* The group at q->items[at] stands for itself alone again, the others follow
+ * it. False: memory is short, and nothing has changed. */
+bool mach_queue_part(mach_queue *q, uint32_t at);
 /* Moves the steps of `from`, which is empty then, behind those of q; false when
  * memory is short, and nothing has changed. `ended` is left alone. */
 bool mach_queue_append(mach_queue *q, mach_queue *from);
