@@ -179,11 +179,14 @@ static const char *const numbered_names[] = {"", "a", "nine long", "comp"};
 static bool see_width(void *user, const trc_read_event *e)
 {
     int *k = user;
-    uint64_t bit = UINT64_C(1) << *k / 2, value = *k % 2 ? bit : bit - 1;
+    uint64_t bit, value;
     char name[64];
 
     if (e->kind != TRC_READ_BEGIN)
         return true;
+    ck_assert_int_lt(*k, 128);
+    bit = UINT64_C(1) << *k / 2;
+    value = *k % 2 ? bit : bit - 1;
     snprintf(name, sizeof name, "%s %llu", numbered_names[*k % 4],
              (unsigned long long)value);
     ck_assert_str_eq(e->name, name);
