@@ -395,11 +395,12 @@ bool tl_put_args(tl_lane *l, const tl_arg *args, size_t n)
 size_t tl_slice_args(const tl_lane *l, uint64_t slice, tl_arg *args, size_t cap)
 {
     uint64_t at = slice / TL_BLOCK;
-    const uint8_t *p, *end = l->args + l->n_args;
+    const uint8_t *p, *end;
     size_t n = 0;
 
     if (!l->n_args)
         return 0;
+    end = l->args + l->n_args;
     p = l->args + (at < l->n_blocks ? l->blocks[at].args : l->tail_args);
     if (at < l->n_blocks)
         end = l->args +
