@@ -145,7 +145,7 @@ static bool join(exec_shave *s, const exec_shave_ran *ran)
 
 static void make_steps(exec_shave *s, const exec_shave_ran *ran)
 {
-    const mach_mem_counts *m;
+    const mach_step *step;
 
     if (s->joinable && join(s, ran))
         return;
@@ -153,8 +153,8 @@ static void make_steps(exec_shave *s, const exec_shave_ran *ran)
     s->joinable = s->joins && ran->cycles;
     if (!ran->cycles)
         return;
-    m = &push_run(s, ran->cycles, false)->detail.mem;
-    s->joinable &= !(m->load_fills | m->store_fills | m->write_backs);
+    step = push_run(s, ran->cycles, false);
+    s->joinable &= !mach_moves_lines(&step->detail.mem);
 }
 
 /* Makes the steps of the groups that have run. */

@@ -375,12 +375,12 @@ static void forget_counts(mach_cache *c)
 mach_mem_counts mach_cache_take(mach_cache *c)
 {
     mach_mem_counts n;
-    uint32_t lines;
+    bool lines;
 
     if (c->repeat.owed)
         cache_rounds_pay(c);
     n = c->counts;
-    lines = n.load_fills | n.store_fills | n.write_backs;
+    lines = mach_moves_lines(&n);
     n.loads_behind = c->ddr.loads_behind;
     n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;

@@ -210,7 +210,7 @@ static bool is_quiet(const mach_queue *q, uint32_t at)
 
     return at + 1 < q->n && step[1].kind == MACH_STEP_RUN &&
            (at + 2 == q->n || step[2].kind == MACH_STEP_GROUP) &&
-           !engine_moves_lines(&step[1]);
+           !mach_moves_lines(&step[1].detail.mem);
 }
 
 /* Whether nobody would see the times of the next group and of those it stands

@@ -128,13 +128,6 @@ bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
 
 /* Cycles of a RUN step when alone. */
 uint64_t engine_run_alone(const engine *e, const mach_step *step);
-static inline bool engine_moves_lines(const mach_step *run)
-{
-    const mach_mem_counts *m = &run->detail.mem;
-
-    return m->load_fills | m->store_fills | m->write_backs;
-}
-
 /* The RUN steps of n groups alike, which move no line. */
 void engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);

@@ -141,7 +141,7 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
                     e->now - s->accounted - alone_of(&s->run.cost));
         return true;
     }
-    if (engine_moves_lines(step) && !engine_in_step(e, i))
+    if (mach_moves_lines(&step->detail.mem) && !engine_in_step(e, i))
         return false;
     c = cost_of(e->desc, &e->dram, step);
     alone = alone_of(&c);

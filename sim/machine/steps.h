@@ -29,6 +29,12 @@ typedef struct {
     uint32_t bank_lines[MACH_MAX_BANKS];
 } mach_mem_counts;
 
+/* Does it move a line of DDR? */
+static inline bool mach_moves_lines(const mach_mem_counts *m)
+{
+    return m->load_fills | m->store_fills | m->write_backs;
+}
+
 typedef enum {
     MACH_STEP_GROUP, /* group starts: id = linear group number; `more` groups
                         behind it did the same, and have no steps of their own
