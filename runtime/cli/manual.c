@@ -223,8 +223,7 @@ static void put_head(str *out, const char *name, const char *section,
 {
     str_printf(out, ".Dd %s\n.Dt ", date);
     put_upper(out, name);
-    str_printf(out, " %s\n.Os vpusim %s\n.Sh NAME\n.Nm %s\n.Nd ", section,
-               VPU_VERSION, name);
+    str_printf(out, " %s\n.Os\n.Sh NAME\n.Nm %s\n.Nd ", section, name);
     put_text(out, summary, strlen(summary), false);
     str_puts(out, "\n");
 }
@@ -261,7 +260,7 @@ static void put_usage(str *out, const char *line, size_t n)
         else if (line[i] == ']')
             str_puts(out, ".Oc\n");
         else if (line[i] == '|')
-            str_puts(out, ".No |\n");
+            str_puts(out, "\\&|\n");
         if (strchr(marks, line[i])) {
             i++;
             continue;
