@@ -14,6 +14,7 @@
 #include "base/oom.h"
 #include "base/str.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/complete.h"
 #include "runtime/cli/ending.h"
 #include "runtime/cli/manual.h"
 #include "runtime/cli/stop.h"
@@ -511,7 +512,7 @@ static void page_date(char *out, size_t n)
     snprintf(out, n, "%s %d, %d", month, t.tm_mday, t.tm_year + 1900);
 }
 
-/* vpu --man [COMMAND [PART]]; the names of all pages with "--man=list". */
+/* vpu --man [COMMAND [PART]]. */
 static int show_page(char *const *words)
 {
     const cli_command *c, *of;
@@ -531,6 +532,18 @@ static int show_page(char *const *words)
         return no_command(*words);
     }
     ending_print(text.data, text.n);
+    str_free(&text);
+    return CLI_OK;
+}
+
+/* vpu --complete WORD...: see complete.h. */
+static int show_words(char *const *words)
+{
+    str text = {0};
+
+    complete_words(commands, N_COMMANDS, words, &text);
+    if (text.n)
+        ending_print(text.data, text.n);
     str_free(&text);
     return CLI_OK;
 }
@@ -601,6 +614,8 @@ static int dispatch(int argc, char **argv)
     }
     if (!strcmp(word, "--man"))
         return show_page(argv + 2);
+    if (!strcmp(word, "--complete"))
+        return show_words(argv + 2);
     c = cli_find(commands, N_COMMANDS, argv + 1, &n);
     if (!c)
         return no_command(word);
