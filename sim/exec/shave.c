@@ -10,8 +10,11 @@
 
 enum {
     MAX_PRINTED = 4 << 20, /* bytes of printf output of one group */
-    /* Groups of a round, for what they print is kept until its end. */
-    MOST_GROUPS = 2048
+    /* Groups of a round, and cycles behind which no other one begins: between
+     * rounds progress is told, what groups have printed is passed on, and
+     * somebody who wants no more of it is heard. */
+    MOST_GROUPS = 2048,
+    MOST_CYCLES = 1 << 20
 };
 
 /* Compiled code logs what the cache model reads. */
@@ -113,6 +116,12 @@ void exec_charge(sim_wg *wg, uint64_t cycles)
         ;
 }
 
+static void charge(exec_shave *s, uint64_t cycles)
+{
+    s->charged += cycles;
+    exec_charge(&s->wg, cycles);
+}
+
 /* --- steps of a batch ---------------------------------------------------- */
 
 /* The group did what the last one of the queue did, whose step stands for both
@@ -166,7 +175,7 @@ static void settle(exec_shave *s)
             make_steps(s, ran);
     }
     s->n_ran = 0;
-    exec_charge(&s->wg, s->uncharged);
+    charge(s, s->uncharged);
     s->uncharged = 0;
 }
 
@@ -190,7 +199,7 @@ static void end_run(exec_shave *s)
         fault_raise(FAULT_LIMIT, 0);
     if (timed(s))
         push_run(s, s->wg.cycles, false);
-    exec_charge(&s->wg, s->wg.cycles);
+    charge(s, s->wg.cycles);
     s->wg.cycles = 0;
 }
 
@@ -566,6 +575,7 @@ static bool has_next(const exec_shave *s)
     const mach_queue *q = s->queue;
 
     return s->next < s->end && s->left &&
+           (!s->batches || s->charged + s->uncharged < MOST_CYCLES) &&
            q->n - q->head + 2 * s->n_ran < s->room;
 }
 
@@ -696,6 +706,7 @@ void exec_shave_run(exec_shave *s)
     oom_scope short_of = {.leave = leave_short};
 
     s->left = MOST_GROUPS;
+    s->charged = 0;
     s->joinable = false; /* the engine may have begun it */
     oom_enter(&short_of);
     run_groups(s, &short_of);

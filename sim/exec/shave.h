@@ -61,10 +61,11 @@ typedef struct exec_shave {
     /* Groups that nobody looks at one by one run in batches: one after the
      * other, and then the steps of all are made. */
     bool batches;
-    bool joins;     /* a step may stand for groups alike: mach_queue_join */
-    bool joinable;  /* the queue's last group may */
-    bool unstepped; /* the running group has no step yet */
-    uint32_t left;  /* groups of this round */
+    bool joins;       /* a step may stand for groups alike: mach_queue_join */
+    bool joinable;    /* the queue's last group may */
+    bool unstepped;   /* the running group has no step yet */
+    uint32_t left;    /* groups of this round */
+    uint64_t charged; /* cycles of this round */
     uint32_t n_ran;
     exec_shave_ran ran[EXEC_BATCH];
     uint64_t uncharged; /* cycles of groups that have run */
