@@ -81,6 +81,17 @@ static void offer_lines(str *out, const char *typed, const char *front,
     str_free(&before);
 }
 
+/* A value that is a file, or begins as one may: "NAME=FILE.npy". */
+static bool names_file(const char *value)
+{
+    static const char *const names[] = {"FILE", "DIR", "PATH", "SPEC", "."};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strstr(value, names[i]))
+            return true;
+    return false;
+}
+
 /* typed: the word, of which front is what stands before the value, "--set=". */
 static void offer_values(str *out, const cli_option *o, char *const *words,
                          const char *typed, const char *front)
@@ -91,7 +102,8 @@ static void offer_values(str *out, const cli_option *o, char *const *words,
         o->offer(words, &lines);
         offer_lines(out, typed, front, str_text(&lines));
         str_free(&lines);
-    } else if (!offer_choices(out, typed, front, o->value)) {
+    } else if (!offer_choices(out, typed, front, o->value) &&
+               names_file(o->value)) {
         str_puts(out, ":files\n");
     }
 }
