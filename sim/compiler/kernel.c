@@ -257,6 +257,13 @@ static vpu_status link_parts(const origin *o, const kernel_compile_config *cfg,
     return st;
 }
 
+/* LLVM takes as long to load as clang takes to start. Where it cannot be,
+ * artifact_build says so. */
+static void begin_llvm(void)
+{
+    jit_begin_llvm(NULL);
+}
+
 static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         arena *scratch, artifact *x, vpu_error *err)
 {
@@ -273,6 +280,7 @@ static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         .limits = cfg->user.limits};
     vpu_status st = VPU_OK;
 
+    front.meanwhile = begin_llvm;
     take_options(&front, cfg->user.options, cfg->user.n_options, cfg->checking,
                  scratch);
     if (!o->is_bitcode)
