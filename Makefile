@@ -452,6 +452,10 @@ DRIVER  := $(DESTDIR)$(PREFIX)/lib/libvpusim-opencl.so
 SHARE   := $(DESTDIR)$(PREFIX)/share/vpusim
 LIB     := $(DESTDIR)$(PREFIX)/lib/vpusim
 DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
+MAN     := $(DESTDIR)$(PREFIX)/share/man
+BASH    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/vpu
+ZSH     := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_vpu
+FISH    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vpu.fish
 install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
 	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
@@ -473,11 +477,16 @@ install: all plugins
 	install -D -m 644 -t $(DOC) README.md CHANGELOG.md LICENSE docs/*.md
 	install -D -m 644 -t $(DOC)/examples $(wildcard docs/examples/*.*)
 	install -D -m 644 -t $(DOC)/pictures docs/pictures/*
+	scripts/manuals $(OUT)/vpu $(MAN)
+	install -D -m 644 runtime/cli/shells/vpu.bash $(BASH)
+	install -D -m 644 runtime/cli/shells/_vpu $(ZSH)
+	install -D -m 644 runtime/cli/shells/vpu.fish $(FISH)
 	cp -r kernels $(SHARE)/
 	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
 	    $(SHARE)/kernels/*/*.case
 uninstall:
 	rm -f $(BIN) $(HEADER) $(QUERIES) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
+	rm -f $(BASH) $(ZSH) $(FISH) $(MAN)/man1/vpu.1 $(MAN)/man1/vpu-*.1
 	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
 dist:

@@ -31,7 +31,7 @@ static vpu_status run(const char *path, char *const *argv, int in, int out,
 {
     const int files[3] = {in, out, -1};
     int code = 0;
-    vpu_status st = fe_clang(argv, files, NULL, &code, err);
+    vpu_status st = fe_clang(argv, files, NULL, NULL, &code, err);
 
     if (!st && code == FE_EXIT_UNKNOWN)
         st = err_set(err, VPU_ERR_IO,

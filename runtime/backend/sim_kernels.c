@@ -34,6 +34,7 @@ static const sim_hooks *hooks_of(const backend_config *cfg)
 /* What a kernel tells besides doing its work. */
 typedef struct {
     bool track_lines;
+    bool any_size; /* of a group, not that of the launch alone */
     const sim_checking *checking;
     const sim_hooks *hooks;
 } instrumentation;
@@ -48,6 +49,7 @@ static vpu_status load_as(backend_sim_graph *b, const graph_launch *l,
         .debug = w->track_lines ? NULL : b->cfg->debug,
         .checking = w->checking,
         .hooks = w->hooks,
+        .local = w->any_size ? NULL : l->local,
         .log = b->cfg->log};
     const kernel_source source = backend_source_kernel(src, l);
 
@@ -153,6 +155,30 @@ vpu_status backend_sim_load_kernels(backend_sim_graph *b, vpu_error *err)
                          &s->plain, err);
     }
     return st;
+}
+
+/* Hosts change sizes between runs. A launch that does so once may do so again:
+ * then for all sizes. */
+vpu_status backend_sim_fit_kernel(backend_sim_graph *b, uint32_t i,
+                                  vpu_error *err)
+{
+    const graph_launch *l = &b->graph->launches[i];
+    backend_sim_stage *s = &b->stages[i];
+    sim_kernel *k;
+    vpu_status st;
+
+    if (!sim_lacks_code(s->kernel, l->local))
+        return VPU_OK;
+    st = load_as(
+        b, l, &s->src,
+        &(const instrumentation){.any_size = true, .hooks = hooks_of(b->cfg)},
+        &k, err);
+    if (st)
+        return st;
+    kernel_release(s->kernel);
+    s->kernel = k;
+    s->result.kernel = k;
+    return VPU_OK;
 }
 
 vpu_status backend_sim_load_tracking(backend_sim_graph *b,

@@ -54,6 +54,10 @@ typedef struct {
 vpu_status backend_sim_load_kernels(backend_sim_graph *b, vpu_error *err);
 /* backend_inspect_ops.rebind */
 vpu_status backend_sim_rebind(void *self, uint32_t i, vpu_error *err);
+/* To be called before each run of a launch with a kernel: has it code for the
+ * size that the launch's groups have now? Errors as of load_kernels. */
+vpu_status backend_sim_fit_kernel(backend_sim_graph *b, uint32_t i,
+                                  vpu_error *err);
 /* The launch's kernel once more, as code that notes each access's line. */
 vpu_status backend_sim_load_tracking(backend_sim_graph *b,
                                      const graph_launch *l,

@@ -234,8 +234,8 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
 {
     const graph_launch *l = &b->graph->launches[i];
     backend_sim_stage *s = &b->stages[i];
-    double start = clock_seconds();
-    arena_mark m = arena_save(b->arena);
+    double start;
+    arena_mark m;
     exec_launch el;
     exec_window w;
     looking x;
@@ -245,6 +245,11 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
         return run_native(b, i, err);
     if (i == 0)
         b->clock = 0;
+    st = backend_sim_fit_kernel(b, i, err);
+    if (st)
+        return st;
+    start = clock_seconds();
+    m = arena_save(b->arena);
     el = launch_of(b, i);
     take_window(l, s, &w, &el);
     st = groups_of(b, l, &el, err);
@@ -273,12 +278,16 @@ vpu_status backend_sim_run_in_order(void *self, uint32_t i,
                                     const backend_order *o, vpu_error *err)
 {
     backend_sim_graph *b = self;
-    exec_launch el = launch_of(b, i);
+    exec_launch el;
     exec_window w;
     vpu_status st;
 
     if (b->graph->launches[i].native)
         return run_native(b, i, err);
+    st = backend_sim_fit_kernel(b, i, err);
+    if (st)
+        return st;
+    el = launch_of(b, i);
     st = groups_of(b, &b->graph->launches[i], &el, err);
     take_window(&b->graph->launches[i], &b->stages[i], &w, &el);
     el.how.order = o->order;

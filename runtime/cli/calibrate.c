@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "runtime/calibrate/say.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/stop.h"
 
 typedef struct {
@@ -20,7 +21,7 @@ typedef struct {
 #define AT(field) offsetof(calibrate_options, field)
 
 static const cli_option rows[] = {
-    {"backend", "ID", OPTION_NAME, AT(backend),
+    {"backend", "ID", OPTION_NAME, AT(backend), .offer = offers_devices,
      .help =
          "what is measured: usb, usb:\u2026 (a stick; vpu devices), or sim"},
     {"output", "FILE.xml", OPTION_NAME, AT(output),
@@ -46,7 +47,7 @@ static const cli_option rows[] = {
     {"machine", "FILE", OPTION_TEXT, AT(machine),
      .help = "the description to begin with (default: the built-in one); it "
              "keeps what is not found"},
-    {"set", "KEY=VALUE", OPTION_LIST, AT(sets),
+    {"set", "KEY=VALUE", OPTION_LIST, AT(sets), .offer = offers_numbers,
      .help = "override one of its numbers (see vpu machine)"},
     {"quiet", NULL, OPTION_FLAG, AT(quiet), .help = "no notes"}};
 static const cli_options own_options = CLI_OPTIONS(rows);

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/target_graph.h"
 
 typedef struct {
@@ -29,7 +30,7 @@ static bool take_order(void *fields, const char *value, arena *a)
 #define AT(field) offsetof(check_options, field)
 
 static const cli_option rows[] = {
-    {"checks", "LIST", OPTION_TEXT, AT(checks),
+    {"checks", "LIST", OPTION_TEXT, AT(checks), .offer = offers_checks,
      .help = "all, none, default, or some of these with commas between, -NAME "
              "taking one away:"
 #define CHECK(id, name, on, level, from, about, advice) " " name

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/target_graph.h"
 
 enum { MAX_RULES = 64 };
@@ -51,12 +52,12 @@ bool cli_take_limit(void *fields, const char *value, arena *a)
 #define AT(field) offsetof(diff_options, field)
 
 static const cli_option rows[] = {
-    {"a", "ID", OPTION_NAME, AT(a),
+    {"a", "ID", OPTION_NAME, AT(a), .offer = offers_devices,
      .help =
          "what is compared (default sim; see vpu devices): sim, "
          "opencl[:P:D], host:PLUGIN.so, replay:FILE, npy:DIR, usb[:BUS-PORT], "
          "usb:unix:PATH, usb:tcp:ADDRESS:PORT"},
-    {"b", "ID", OPTION_NAME, AT(b),
+    {"b", "ID", OPTION_NAME, AT(b), .offer = offers_devices,
      .help = "what should come out, likewise, or npy:DIR with a file NAME.npy "
              "for each output"},
     {"b-layer", "FILE.xml", OPTION_TEXT, AT(b_layer),

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "runtime/advice/advice.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/target.h"
 #include "runtime/lint/lint.h"
 
@@ -17,7 +18,7 @@ typedef struct {
 #define AT(field) offsetof(lint_options, field)
 
 static const cli_option rows[] = {
-    {"checks", "LIST", OPTION_TEXT, AT(checks),
+    {"checks", "LIST", OPTION_TEXT, AT(checks), .offer = offers_findings,
      .help = "all (default), none, or some, comma-separated:"
 #define CHECK(id, name, summary, tip) " " name
 #include "runtime/lint/checks.def"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "runtime/cli/cli.h"
+#include "runtime/cli/offers.h"
 #include "runtime/report/machine.h"
 #include "sim/machine/desc.h"
 
@@ -16,7 +17,7 @@ static const cli_option rows[] = {
     {"machine", "FILE", OPTION_TEXT, offsetof(machine_options, path),
      .help = "another description than the built-in MA2x8x"},
     {"set", "KEY=VALUE", OPTION_LIST, offsetof(machine_options, sets),
-     .help = "override one number"},
+     .offer = offers_numbers, .help = "override one number"},
     {"json", NULL, OPTION_FLAG, offsetof(machine_options, json),
      .help = "the description as JSON"}};
 static const cli_options own_options = CLI_OPTIONS(rows);

@@ -1,7 +1,9 @@
 /* Entry of the vpu program: picks the subcommand. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -12,7 +14,9 @@
 #include "base/oom.h"
 #include "base/str.h"
 #include "runtime/cli/cli.h"
+#include "runtime/cli/complete.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/manual.h"
 #include "runtime/cli/stop.h"
 
 static const cli_command *const commands[] = {
@@ -482,6 +486,8 @@ static void print_help(FILE *f)
           f);
 }
 
+static int no_command(const char *word);
+
 static void show_help(const cli_command *c)
 {
     str text = {0};
@@ -489,6 +495,57 @@ static void show_help(const cli_command *c)
     cli_help(c, &text);
     fputs(str_text(&text), stdout);
     str_free(&text);
+}
+
+/* "November 27, 2026": today, or the day of SOURCE_DATE_EPOCH, so that packages
+ * can be built twice with the same bytes. */
+static void page_date(char *out, size_t n)
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    unsigned long long s;
+    time_t day = text && str_to_u64(text, &s) ? (time_t)s : time(NULL);
+    struct tm t;
+    char month[32];
+
+    gmtime_r(&day, &t);
+    strftime(month, sizeof month, "%B", &t);
+    snprintf(out, n, "%s %d, %d", month, t.tm_mday, t.tm_year + 1900);
+}
+
+/* vpu --man [COMMAND [PART]]. */
+static int show_page(char *const *words)
+{
+    const cli_command *c, *of;
+    str text = {0};
+    char date[64];
+    int n = 0;
+
+    page_date(date, sizeof date);
+    if (!*words) {
+        manual_front(commands, N_COMMANDS, date, &text);
+    } else if ((c = cli_find(commands, N_COMMANDS, words, &n))) {
+        of = n > 1
+                 ? cli_find(commands, N_COMMANDS, (char *[]){*words, NULL}, &n)
+                 : NULL;
+        manual_page(c, of, date, &text);
+    } else {
+        return no_command(*words);
+    }
+    ending_print(text.data, text.n);
+    str_free(&text);
+    return CLI_OK;
+}
+
+/* vpu --complete WORD...: see complete.h. */
+static int show_words(char *const *words)
+{
+    str text = {0};
+
+    complete_words(commands, N_COMMANDS, words, &text);
+    if (text.n)
+        ending_print(text.data, text.n);
+    str_free(&text);
+    return CLI_OK;
 }
 
 /* -h, for users who know what the options mean. */
@@ -555,6 +612,10 @@ static int dispatch(int argc, char **argv)
         printf("vpu %s (LLVM %s)\n", VPU_VERSION, VPU_LLVM);
         return CLI_OK;
     }
+    if (!strcmp(word, "--man"))
+        return show_page(argv + 2);
+    if (!strcmp(word, "--complete"))
+        return show_words(argv + 2);
     c = cli_find(commands, N_COMMANDS, argv + 1, &n);
     if (!c)
         return no_command(word);

@@ -50,6 +50,10 @@ typedef struct {
      * where there is room; "\n" breaks where it stands. NULL: not shown, an
      * older spelling of another option. */
     const char *help;
+    /* Appends what the value may be to *out, a line each: "word\tabout"; for
+     * completion. words: the command line so far, NULL at the end; some may be
+     * wrong. NULL: the words between the bars of `value`, else files. */
+    void (*offer)(char *const *words, str *out);
 } cli_option;
 
 /* A table, and the structure it fills: tables of several structures make the

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/cli/diff.h"
+#include "runtime/cli/offers.h"
 #include "runtime/diff/record.h"
 
 typedef struct {
@@ -18,7 +19,7 @@ static const cli_option rows[] = {
     {"output", "FILE", OPTION_NAME, AT(output),
      .help = "the recording (docs/formats.md)"},
     {"to", "FILE", OPTION_NAME, AT(output), .help = NULL},
-    {"backend", "ID", OPTION_NAME, AT(backend),
+    {"backend", "ID", OPTION_NAME, AT(backend), .offer = offers_devices,
      .help = "what runs it (default sim; see vpu devices)"},
     {"outputs-only", NULL, OPTION_FLAG, AT(outputs_only),
      .help = "not the tensors between stages"},

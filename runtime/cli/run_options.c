@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/cli/gdb.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target_graph.h"
 
@@ -92,7 +93,7 @@ static const cli_option own_rows[] = {
      .help = "leave out, at the report's end, what would make the layer "
              "faster (docs/advice.md)"},
     {"check", "[=LIST]", OPTION_OTHER, .take = take_check,
-     .needs = BACKEND_ORDER,
+     .offer = offers_checks, .needs = BACKEND_ORDER,
      .help = "first look for what the kernels do wrong, as vpu check does; "
              "findings go to standard error, exit status 1"},
     {.kind = OPTION_HEADING,
@@ -112,7 +113,7 @@ static const cli_option own_rows[] = {
              "item's local id. Output is in the order of the work-groups, "
              "whatever runs them"},
     {.kind = OPTION_HEADING, .help = "How it runs:"},
-    {"backend", "ID", OPTION_NAME, AT(backend),
+    {"backend", "ID", OPTION_NAME, AT(backend), .offer = offers_devices,
      .help = "what runs it: sim (default), opencl, opencl:P:D, opencl:NAME, "
              "host:FILE.so, replay:FILE, npy:DIR, null, usb, usb:BUS-PORT, "
              "usb:unix:PATH, usb:tcp:ADDRESS:PORT (see vpu devices); options "

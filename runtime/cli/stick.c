@@ -9,6 +9,7 @@
 #include "runtime/backend/backend.h"
 #include "runtime/cli/cli.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/stop.h"
 #include "runtime/link/transport.h"
 #include "runtime/link/xlink_log.h"
@@ -149,7 +150,7 @@ static const cli_option rows[] = {
      .help = ".cl files, for kernels compiled by the vendor's clc"},
     {"machine", "FILE", OPTION_NAME, AT(machine),
      .help = "the machine that it is (vpu machine); default: the built-in one"},
-    {"set", "KEY=VALUE", OPTION_LIST, AT(sets),
+    {"set", "KEY=VALUE", OPTION_LIST, AT(sets), .offer = offers_numbers,
      .help = "with another number of it; may be given several times"},
     {"time-noise", "PERCENT[:SEED]", OPTION_OTHER, .take = take_noise,
      .help = "stage times scatter as measured ones do: normally distributed, "

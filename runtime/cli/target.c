@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "runtime/cli/offers.h"
 #include "runtime/graph/io.h"
 #include "runtime/import/layer.h"
 #include "sim/compiler/front/budget.h"
@@ -90,7 +91,7 @@ static bool take_cache_size(void *fields, const char *value, arena *a)
 
 static const cli_option layer_rows[] = {
     {.kind = OPTION_HEADING, .help = "Which layer, with what:"},
-    {"layer", "NAME", OPTION_TEXT, AT(layer),
+    {"layer", "NAME", OPTION_TEXT, AT(layer), .offer = offers_layers,
      .help = "the CustomLayer, when the file binds several"},
     {"binding", "N", OPTION_COUNT, AT(binding),
      .help = "the Nth CustomLayer of that name in the file (default: the one "
@@ -158,6 +159,7 @@ static const cli_option machine_rows[] = {
     {"machine", "FILE", OPTION_TEXT, AT(machine), .needs = BACKEND_MACHINE,
      .help = "another machine description"},
     {"set", "KEY=VALUE", OPTION_LIST, AT(sets), .needs = BACKEND_MACHINE,
+     .offer = offers_numbers,
      .help = "override one of its numbers (see vpu machine)"}};
 const cli_options target_machine_options = CLI_OPTIONS(machine_rows);
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "runtime/cli/ending.h"
+#include "runtime/cli/offers.h"
 #include "runtime/cli/stop.h"
 #include "runtime/cli/target.h"
 #include "runtime/tune/edit.h"
@@ -34,7 +35,7 @@ static const cli_option rows[] = {
      .help = "print it, and change the file: local of WorkSizes"},
     {"json", NULL, OPTION_FLAG, AT(json),
      .help = "the result as JSON, with every size that was tried"},
-    {"backend", "ID", OPTION_NAME, AT(backend),
+    {"backend", "ID", OPTION_NAME, AT(backend), .offer = offers_devices,
      .help = "what runs it: sim (default), or a device with a clock of its "
              "own, as opencl: there the median of five runs' seconds decides"}};
 static const cli_options own_options = CLI_OPTIONS(rows);

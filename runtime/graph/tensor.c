@@ -160,38 +160,43 @@ void tensor_relayout(const tensor_desc *src_desc, const void *src,
     }
 }
 
-uint16_t tensor_f32_to_f16(float f)
-{
-    uint32_t x, sign, mant, half, rest, tie;
-    int32_t exp;
+/* Bits of floats: the least normal half, and 65536. */
+enum { LEAST_NORMAL = 113 << 23, TOO_LARGE = 143 << 23 };
 
-    memcpy(&x, &f, sizeof x);
-    sign = x >> 16 & 0x8000;
-    exp = (int32_t)(x >> 23 & 0xff) - 127 + 15;
-    mant = x & 0x7fffff;
+/* What is no normal half, or has too many bits for one. */
+static uint16_t to_odd_half(uint32_t x)
+{
+    const uint32_t sign = x >> 16 & 0x8000, shift = 126 - (x >> 23 & 0xff);
+    uint32_t mant = x & 0x7fffff, half, rest, tie;
+
     if ((x & 0x7fffffff) > 0x7f800000)
         return (uint16_t)(sign | 0x7e00 | mant >> 13);
-    if (exp >= 31)
+    if ((x & 0x7fffffff) >= TOO_LARGE)
         return (uint16_t)(sign | 0x7c00);
-    if (exp <= 0) {
-        /* Denormal: the implicit bit becomes visible and slides right. */
-        uint32_t shift = (uint32_t)(14 - exp);
+    /* Denormal: the implicit bit becomes visible and slides right. */
+    if (shift > 24)
+        return (uint16_t)sign;
+    mant |= 0x800000;
+    half = mant >> shift;
+    rest = mant & ((1u << shift) - 1);
+    tie = 1u << (shift - 1);
+    return (uint16_t)(sign |
+                      (half + (rest > tie || (rest == tie && half & 1))));
+}
 
-        if (shift > 24)
-            return (uint16_t)sign;
-        mant |= 0x800000;
-        half = mant >> shift;
-        rest = mant & ((1u << shift) - 1);
-        tie = 1u << (shift - 1);
-    } else {
-        half = (uint32_t)exp << 10 | mant >> 13;
-        rest = mant & 0x1fff;
-        tie = 0x1000;
-    }
-    /* A carry out of the mantissa moves into the exponent, up to infinity. */
-    if (rest > tie || (rest == tie && (half & 1)))
-        half++;
-    return (uint16_t)(sign | half);
+uint16_t tensor_f32_to_f16(float f)
+{
+    const uint32_t exponents = (127 - 15) << 23;
+    uint32_t x, a;
+
+    memcpy(&x, &f, sizeof x);
+    a = x & 0x7fffffff;
+    if (a - LEAST_NORMAL >= TOO_LARGE - LEAST_NORMAL)
+        return to_odd_half(x);
+    /* To the nearest, without a branch that nobody can foresee. A carry out of
+     * the mantissa moves into the exponent, up to infinity. */
+    a += 0xfff + (a >> 13 & 1);
+    return (uint16_t)((x >> 16 & 0x8000) | (a - exponents) >> 13);
 }
 
 float tensor_f16_to_f32(uint16_t h)

@@ -43,7 +43,7 @@ static bool fits_kernel(collecting *c, const uint32_t local[3])
         if (k->reqd_local[d] && k->reqd_local[d] != local[d])
             return false;
     memcpy(c->probe.local, local, sizeof c->probe.local);
-    return exec_local_bytes(&c->probe, exec_pick_variant(k, local), budget,
+    return exec_local_bytes(&c->probe, sim_pick_variant(k, local), budget,
                             NULL) <= budget;
 }
 

@@ -483,7 +483,7 @@ bool check_local_memory(check_session *s, const mach_desc *desc,
 {
     str list = {0};
     uint32_t n =
-        exec_local_bytes(plain, exec_pick_variant(plain->kernel, plain->local),
+        exec_local_bytes(plain, sim_pick_variant(plain->kernel, plain->local),
                          desc->ocl_local_budget, &list);
 
     s->launched = *plain;

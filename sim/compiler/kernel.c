@@ -76,6 +76,12 @@ typedef struct {
     bool is_bitcode;
 } origin;
 
+/* Such code has one variant. */
+static const uint32_t *local_of(const kernel_compile_config *cfg)
+{
+    return cfg->debug || cfg->checking || !cfg->hooks ? NULL : cfg->local;
+}
+
 /* What else than a run the code is for. */
 static const char *purpose(const kernel_compile_config *cfg, arena *a)
 {
@@ -95,6 +101,7 @@ static cache_slot cache_at(const origin *o, const char *target,
 {
     cache_slot slot = {.log = cfg->log};
     str build = {.arena = a}, parts = {.arena = a};
+    const uint32_t *local = local_of(cfg);
 
     if (cfg->user.no_cache || cfg->debug)
         return slot;
@@ -106,6 +113,8 @@ static cache_slot cache_at(const origin *o, const char *target,
     add_text(&parts, o->entry ? o->entry : "");
     add_text(&parts, target);
     add_text(&parts, purpose(cfg, a));
+    add_text(&parts,
+             local ? arena_printf(a, "local %u", sim_size_class(local)) : "");
     for (uint32_t i = 0; i < cfg->user.n_options; i++)
         add_text(&parts, cfg->user.options[i]);
     for (uint32_t i = 0; i < o->n_parts; i++) {
@@ -177,7 +186,7 @@ static vpu_status open_artifact(const artifact *x, const char *path,
         k->object = arena_memdup(a, host.bytes, host.n);
         k->object_bytes = host.n;
         st = jit_load(k->object, k->object_bytes, cfg->hooks, hook_callers(cfg),
-                      k, err);
+                      local_of(cfg), k, err);
     }
     return st ? err_in(err, st, "%s", path) : VPU_OK;
 }
@@ -248,6 +257,13 @@ static vpu_status link_parts(const origin *o, const kernel_compile_config *cfg,
     return st;
 }
 
+/* LLVM takes as long to load as clang takes to start. Where it cannot be,
+ * artifact_build says so. */
+static void begin_llvm(void)
+{
+    jit_begin_llvm(NULL);
+}
+
 static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         arena *scratch, artifact *x, vpu_error *err)
 {
@@ -259,10 +275,12 @@ static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         .debug = cfg->debug,
                         .checking = cfg->checking,
                         .structures = cfg->user.structures,
+                        .local = local_of(cfg),
                         .compiler = fe_clang_fingerprint(scratch),
                         .limits = cfg->user.limits};
     vpu_status st = VPU_OK;
 
+    front.meanwhile = begin_llvm;
     take_options(&front, cfg->user.options, cfg->user.n_options, cfg->checking,
                  scratch);
     if (!o->is_bitcode)

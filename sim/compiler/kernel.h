@@ -33,6 +33,10 @@ typedef struct {
     const sim_debug *debug;       /* not NULL: for a debugger; never cached */
     const sim_checking *checking; /* not NULL: for checking */
     const sim_hooks *hooks;       /* what the code calls; NULL = no code */
+    /* The local size of its launches: this machine's code of variants that they
+     * do not run is not made, and sim_lacks_code says so of other sizes. NULL =
+     * code for any. Code for a debugger or for checking is for any. */
+    const uint32_t *local;
     const log_sink *log;
 } kernel_compile_config;
 

@@ -154,10 +154,6 @@ void exec_yield(void);
  * one "bytes  what" line each appended to *list (may be NULL). */
 uint32_t exec_local_bytes(const exec_launch *l, sim_variant_kind variant,
                           uint64_t budget, str *list);
-/* vectorized when the kernel has it and local[0] is a multiple of its factor.
- */
-sim_variant_kind exec_pick_variant(const sim_kernel *k,
-                                   const uint32_t local[3]);
 
 /* VPU_ERR_LIMIT    local memory over the budget (lists the consumers); cycle
  *                  limit or time-out reached (names kernel and group, and what

@@ -17,14 +17,6 @@ const char *exec_timing_name(exec_timing t)
     return timing_names[t];
 }
 
-sim_variant_kind exec_pick_variant(const sim_kernel *k, const uint32_t local[3])
-{
-    const sim_variant *v = &k->variants[SIM_VECTORIZED];
-
-    return v->present && local[0] % v->factor == 0 ? SIM_VECTORIZED
-                                                   : SIM_SCALAR;
-}
-
 /* --- setting up ---------------------------------------------------------- */
 
 static vpu_status check_window(const exec_launch *l, vpu_error *err)
@@ -178,7 +170,12 @@ static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         r->codes[v] = (exec_shave_code){.fn = k->variants[v].fn};
     if (r->launch->how.engine == EXEC_COMPILED)
-        return VPU_OK;
+        return sim_lacks_code(k, r->launch->local)
+                   ? err_set(err, VPU_ERR_INTERNAL,
+                             "%s: kernel '%s' was not compiled for groups of "
+                             "%u",
+                             r->launch->name, k->name, r->launch->local[0])
+                   : VPU_OK;
     st = kernel_programs(k, a, programs, err);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++) {
         interp_code *c = NULL;
@@ -447,7 +444,7 @@ vpu_status exec_run(memory *mem, const mach_desc *desc, const exec_launch *l,
         st = meet_observers(&x.r, err);
     if (st)
         return st;
-    x.r.variant = exec_pick_variant(l->kernel, l->local);
+    x.r.variant = sim_pick_variant(l->kernel, l->local);
     st = cmx_lay_out(l, x.r.variant, desc, mem, &x.c, err);
     if (!st)
         st = place_constants(&x.r, &x.const_base, err);

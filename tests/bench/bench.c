@@ -1,6 +1,7 @@
 /* bench VPU CLHOST RESULTS.json: the simulator beside Oclgrind and PoCL.
  * bench --ways VPU: the fast ways of its cache model alone (ways.c).
  * bench --trace VPU: what writing a trace costs, alone (trace.c).
+ * bench --interpreter VPU, --growth VPU, --compile VPU: how it grows (scale.c).
  *
  * Kernel rows compare the time a launch takes, without compilation, of one
  * source in all three; the simulator runs with its timing model, on all host
@@ -18,6 +19,7 @@
 #include "tests/bench/link.h"
 #include "tests/bench/proc.h"
 #include "tests/bench/rows.h"
+#include "tests/bench/scale.h"
 #include "tests/bench/sweep.h"
 #include "tests/bench/trace.h"
 
@@ -268,32 +270,6 @@ static void bench_model(const char *name, const char *run)
     fflush(stdout);
 }
 
-static const char tiny_groups[] =
-    "tests/bench/layer.xml --layer Tiny --shape in0=1x1x1x%d:f32";
-
-static void bench_growth(void)
-{
-    char run[256];
-    double before = 0;
-
-    for (int n = 100000; n <= 10000000; n *= 10) {
-        double s;
-
-        progress("growth with work-groups");
-        snprintf(run, sizeof run, tiny_groups, n);
-        s = time_model(run, "").seconds;
-        if (isatty(2))
-            fprintf(stderr, "\r\033[K");
-        printf("%9d one-item groups %20.2f ms %9.0f ns each", n, s * 1e3,
-               s / n * 1e9);
-        if (before > 0)
-            printf(", %.1f times the row above", s / before);
-        printf("\n");
-        fflush(stdout);
-        before = s;
-    }
-}
-
 static void bench_models(void)
 {
     static const int chosen[] = {0, 2, 3, 4, 6, 7};
@@ -303,8 +279,6 @@ static void bench_models(void)
            "issue M/s");
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         bench_model(bench_rows[chosen[i]].name, bench_rows[chosen[i]].run);
-    printf("\n");
-    bench_growth();
     printf("\n");
 }
 
@@ -442,27 +416,39 @@ static void add_memory(void)
     printf("%-34s %7.1f MiB   (most: %s)\n", name, peak_mib, peak_name);
 }
 
+/* Parts that stand alone: bench OPTION VPU. */
+static const struct {
+    const char *option;
+    json_t *(*run)(const char *vpu);
+} parts[] = {
+    {"--sweep", bench_sweep},
+    {"--trace", bench_trace},
+    {"--interpreter", bench_interpreter},
+    {"--growth", bench_growth},
+    {"--compile", bench_compile},
+};
+
 int main(int argc, char **argv)
 {
     json_t *all, *link;
 
-    if (argc == 3 && !strcmp(argv[1], "--sweep")) {
-        json_decref(bench_sweep(argv[2]));
-        return 0;
-    }
+    for (size_t i = 0; argc == 3 && i < sizeof parts / sizeof *parts; i++)
+        if (!strcmp(argv[1], parts[i].option)) {
+            json_decref(parts[i].run(argv[2]));
+            return 0;
+        }
     if (argc == 3 && !strcmp(argv[1], "--ways")) {
         bench_ways(argv[2]);
-        return 0;
-    }
-    if (argc == 3 && !strcmp(argv[1], "--trace")) {
-        json_decref(bench_trace(argv[2]));
         return 0;
     }
     if (argc != 4 && (argc != 5 || strcmp(argv[4], "driver"))) {
         fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json [driver]\n"
                         "       bench --ways VPU\n"
                         "       bench --sweep VPU\n"
-                        "       bench --trace VPU\n");
+                        "       bench --trace VPU\n"
+                        "       bench --interpreter VPU\n"
+                        "       bench --growth VPU\n"
+                        "       bench --compile VPU\n");
         return 2;
     }
     vpu = argv[1];
@@ -485,10 +471,12 @@ int main(int argc, char **argv)
     bench_checks();
     bench_drivers();
     link = bench_link(vpu);
-    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "benchmarks", rows,
-                    "model", model_rows, "check", check_rows, "driver",
-                    driver_rows, "link", link, "sweep", bench_sweep(vpu),
-                    "trace", bench_trace(vpu));
+    all =
+        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "benchmarks",
+                  rows, "model", model_rows, "check", check_rows, "driver",
+                  driver_rows, "link", link, "sweep", bench_sweep(vpu), "trace",
+                  bench_trace(vpu), "interpreter", bench_interpreter(vpu),
+                  "growth", bench_growth(vpu), "compile", bench_compile(vpu));
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;

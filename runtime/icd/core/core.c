@@ -442,7 +442,7 @@ static uint32_t local_bytes(const core_launch *l, const mach_desc *desc,
 {
     const exec_launch x = core_launch_of(l);
 
-    return exec_local_bytes(&x, exec_pick_variant(l->kernel, l->local),
+    return exec_local_bytes(&x, sim_pick_variant(l->kernel, l->local),
                             desc->ocl_local_budget, list);
 }
 

@@ -50,13 +50,16 @@ typedef struct {
                       phases that fill or empty it */
 } sim_arg;
 
+/* Each variant's factor divides it. */
+enum { SIM_MOST_FACTOR = 8 };
+
 typedef struct {
     bool present;
     uint32_t factor;      /* items of dimension 0 per run of the item code */
     uint32_t stack_bytes; /* private arrays left after optimisation */
     uint32_t item_bytes;  /* kept across barriers, per factor items */
     uint32_t n_bundles;   /* operations' cycles summed, for information */
-    sim_wg_fn *fn;
+    sim_wg_fn *fn;        /* NULL: none for this machine, sim_lacks_code */
 } sim_variant;
 
 typedef struct {
@@ -131,6 +134,19 @@ typedef struct sim_kernel {
     const uint8_t *program; /* its SHAVE programs, serialised */
     size_t program_bytes;
 } sim_kernel;
+
+/* Which variant the groups of a launch run: vectorized when the kernel has it
+ * and local[0] is a multiple of its factor. Every local[0] of one
+ * sim_size_class is answered alike, whatever the kernel. */
+sim_variant_kind sim_pick_variant(const sim_kernel *k, const uint32_t local[3]);
+uint32_t sim_size_class(const uint32_t local[3]);
+/* Does a launch of this local size run that variant, as phases or groups? NULL:
+ * one of some size. */
+bool sim_runs_variant(const sim_kernel *k, sim_variant_kind v,
+                      const uint32_t local[3]);
+/* Was the kernel compiled for other local sizes alone
+ * (kernel_compile_config.local)? */
+bool sim_lacks_code(const sim_kernel *k, const uint32_t local[3]);
 
 /* Code for a source-level debugger: not optimised, scalar, variables in memory
  * with DWARF that says where, registered with gdb's JIT interface as it is

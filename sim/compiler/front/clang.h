@@ -45,6 +45,7 @@ enum { FE_EXIT_UNKNOWN = -1 };
  * VPU_ERR_LIMIT  it took more time than it may; when it took more memory, it
  *                says so itself and ends */
 vpu_status fe_clang(char *const *argv, const int files[3],
-                    const child_limits *limits, int *exit_code, vpu_error *err);
+                    const child_limits *limits, void (*meanwhile)(void),
+                    int *exit_code, vpu_error *err);
 
 #endif

@@ -74,8 +74,7 @@ const char *fe_clang_fingerprint(arena *a)
 
 /* clang, its messages in the file diag_path. */
 static vpu_status run_clang(char *const *argv, const char *diag_path,
-                            const child_limits *limits, int *exit_code,
-                            vpu_error *err)
+                            const fe_job *job, int *exit_code, vpu_error *err)
 {
     int files[3] = {-1, -1, -1};
     vpu_status st;
@@ -83,7 +82,7 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     files[2] = open(diag_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (files[2] < 0)
         return err_set(err, VPU_ERR_IO, "%s: %s", diag_path, strerror(errno));
-    st = fe_clang(argv, files, limits, exit_code, err);
+    st = fe_clang(argv, files, job->limits, job->meanwhile, exit_code, err);
     close(files[2]);
     return st;
 }
@@ -192,8 +191,8 @@ static vpu_status run(const fe_job *job, const fe_files *f,
     vpu_status st = file_write(f->prelude, prelude, strlen(prelude), err);
 
     if (!st)
-        st = run_clang(command_line(job, f, how, a), f->messages, job->limits,
-                       &code, err);
+        st = run_clang(command_line(job, f, how, a), f->messages, job, &code,
+                       err);
     if (st)
         return st == VPU_ERR_LIMIT ? err_in(err, st, "%s", job->path) : st;
     st = file_read(f->messages, MAX_SOURCE_BYTES, a, &diag, &len, err);

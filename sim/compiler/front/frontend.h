@@ -34,6 +34,8 @@ typedef struct {
     bool debug; /* with all debug information, paths as they really are */
     const child_limits *limits; /* NULL = budget.h's */
     const log_sink *log;        /* warnings of the compiler */
+    /* Called while clang runs, for what will be needed then; or NULL. */
+    void (*meanwhile)(void);
 } fe_job;
 
 /* Result in the arena.

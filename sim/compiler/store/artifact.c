@@ -359,7 +359,7 @@ static bool describe(json_t *info, arena *a, sim_kernel *k)
         v->stack_bytes = get_u32(o, "stack", &ok);
         v->item_bytes = get_u32(o, "item", &ok);
         v->n_bundles = get_u32(o, "bundles", &ok);
-        ok &= !v->present || (v->factor >= 1 && v->factor <= 8);
+        ok &= !v->present || (v->factor && SIM_MOST_FACTOR % v->factor == 0);
     }
     k->n_locals = (uint32_t)json_array_size(locals);
     k->locals = arena_array(a, sim_local_array, k->n_locals + 1);

@@ -35,7 +35,8 @@ typedef struct {
     const sim_debug *debug;       /* for ARTIFACT_HOST_DEBUG */
     const sim_checking *checking; /* for ARTIFACT_HOST_CHECKED */
     bool structures;              /* by value may be arguments */
-    const child_limits *limits;   /* NULL = budget.h's */
+    const uint32_t *local; /* host code for launches of that size; NULL = any */
+    const child_limits *limits; /* NULL = budget.h's */
 } artifact_job;
 
 /* Middle end, SHAVE program and host object, made in a process of its own.

@@ -269,6 +269,7 @@ static shave_program without_program(LLVMValueRef fn, arena *a)
 /* What the variants of a kernel become. */
 typedef struct {
     const middle_unit *unit;
+    const uint32_t *local; /* artifact_job's */
     const shave_layout *layout;
     artifact_host kind;
     const sim_sites *sites;
@@ -302,9 +303,6 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
     uint32_t stack;
     vpu_status st;
 
-    out->present = true;
-    out->factor = c->unit->variants[v].factor;
-    out->item_bytes = c->unit->variants[v].item_bytes;
     artifact_symbol((sim_variant_kind)v, symbol);
     if (source.kind == HOSTCODE_DEBUG || source.kind == HOSTCODE_CHECKED) {
         p = without_program(fn, c->a);
@@ -318,7 +316,21 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
     for (uint32_t b = 0; b < p.fn.n_blocks; b++)
         out->n_bundles += p.fn.blocks[b].cycles;
     out->stack_bytes = p.fn.private_bytes;
-    return hostcode_add(hm, &source, c->a, &stack, err);
+    return sim_runs_variant(c->k, (sim_variant_kind)v, c->local)
+               ? hostcode_add(hm, &source, c->a, &stack, err)
+               : VPU_OK;
+}
+
+/* All, before the first is made: which one runs depends on which there are. */
+static void describe_variants(const middle_unit *u, sim_kernel *k)
+{
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        k->variants[v].present = u->variants[v].fn != NULL;
+        if (!k->variants[v].present)
+            continue;
+        k->variants[v].factor = u->variants[v].factor;
+        k->variants[v].item_bytes = u->variants[v].item_bytes;
+    }
 }
 
 static vpu_status make_code(code *c, vpu_error *err)
@@ -330,6 +342,7 @@ static vpu_status make_code(code *c, vpu_error *err)
 
     if (debug)
         hostcode_begin_debug(hm, c->unit->module);
+    describe_variants(c->unit, c->k);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
         if (c->unit->variants[v].fn)
             st = make_variant(c, v, hm, err);
@@ -358,8 +371,12 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     artifact_parts parts = {.kernel = &k};
     shave_layout layout = {0};
     middle_unit mu = {0};
-    code c = {
-        .unit = &mu, .layout = &layout, .kind = job->kind, .a = a, .k = &k};
+    code c = {.unit = &mu,
+              .local = job->local,
+              .layout = &layout,
+              .kind = job->kind,
+              .a = a,
+              .k = &k};
     uint32_t *offsets;
     vpu_status st = middle_build(m, &middle, &mu, err);
 

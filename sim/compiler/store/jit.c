@@ -105,19 +105,19 @@ struct jit {
 };
 
 static vpu_status load_own(struct jit *j, const uint8_t *object, size_t n,
-                           const symbols *known, sim_kernel *k, vpu_error *err)
+                           const symbols *known, const uint32_t *local,
+                           sim_kernel *k, vpu_error *err)
 {
     char name[32];
     vpu_status st = loader_open(object, n, find, (void *)known, &j->own, err);
 
     if (st)
         return st;
-    artifact_symbol(SIM_SCALAR, name);
-    k->code = loader_code(j->own, name, &k->code_bytes);
     for (int v = 0; v < SIM_N_VARIANTS; v++) {
-        if (!k->variants[v].present)
+        if (!sim_runs_variant(k, (sim_variant_kind)v, local))
             continue;
         artifact_symbol((sim_variant_kind)v, name);
+        k->code = loader_code(j->own, name, &k->code_bytes);
         k->variants[v].fn =
             (sim_wg_fn *)(uintptr_t)loader_function(j->own, name);
         if (!k->variants[v].fn)
@@ -204,7 +204,8 @@ static LLVMErrorRef define(LLVMOrcLLJITRef orc, const symbols *known)
 }
 
 static LLVMErrorRef load_orc(struct jit *j, const uint8_t *object, size_t n,
-                             const symbols *known, sim_kernel *k)
+                             const symbols *known, const uint32_t *local,
+                             sim_kernel *k)
 {
     LLVMErrorRef e = create(k->debug, &j->orc);
 
@@ -219,7 +220,7 @@ static LLVMErrorRef load_orc(struct jit *j, const uint8_t *object, size_t n,
         LLVMOrcExecutorAddress at;
         char name[32];
 
-        if (!k->variants[v].present)
+        if (!sim_runs_variant(k, (sim_variant_kind)v, local))
             continue;
         artifact_symbol((sim_variant_kind)v, name);
         e = LLVMOrcLLJITLookup(j->orc, &at, name);
@@ -235,17 +236,20 @@ static void note_code(const uint8_t *object, size_t n, sim_kernel *k)
     uint64_t offset, bytes;
     char name[32];
 
-    artifact_symbol(SIM_SCALAR, name);
-    if (!k->variants[SIM_SCALAR].fn ||
-        !loader_place(object, n, name, &offset, &bytes))
-        return;
-    k->code = (const uint8_t *)(uintptr_t)k->variants[SIM_SCALAR].fn - offset;
-    k->code_bytes = bytes;
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        sim_wg_fn *fn = k->variants[v].fn;
+
+        artifact_symbol((sim_variant_kind)v, name);
+        if (!fn || !loader_place(object, n, name, &offset, &bytes))
+            continue;
+        k->code = (const uint8_t *)(uintptr_t)fn - offset;
+        k->code_bytes = bytes;
+    }
 }
 
 static vpu_status load_with_llvm(struct jit *j, const uint8_t *object, size_t n,
-                                 const symbols *known, sim_kernel *k,
-                                 vpu_error *err)
+                                 const symbols *known, const uint32_t *local,
+                                 sim_kernel *k, vpu_error *err)
 {
     vpu_status st = jit_begin_llvm(err);
     LLVMErrorRef e;
@@ -253,7 +257,7 @@ static vpu_status load_with_llvm(struct jit *j, const uint8_t *object, size_t n,
     if (st)
         return st;
     pthread_mutex_lock(jit_lock());
-    e = load_orc(j, object, n, known, k);
+    e = load_orc(j, object, n, known, local, k);
     st = e ? report(e, err) : VPU_OK;
     pthread_mutex_unlock(jit_lock());
     if (!st)
@@ -264,7 +268,8 @@ static vpu_status load_with_llvm(struct jit *j, const uint8_t *object, size_t n,
 /* --- either --------------------------------------------------------------- */
 
 vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
-                    unsigned who, sim_kernel *k, vpu_error *err)
+                    unsigned who, const uint32_t *local, sim_kernel *k,
+                    vpu_error *err)
 {
     const char *missing = missing_hook(hooks, who);
     symbols known = {.n = 0};
@@ -280,9 +285,9 @@ vpu_status jit_load(const uint8_t *object, size_t n, const sim_hooks *hooks,
     if (!k->jit)
         return err_set(err, VPU_ERR_NOMEM, "no memory for a kernel's code");
     st = k->debug ? VPU_ERR_UNSUPPORTED
-                  : load_own(k->jit, object, n, &known, k, err);
+                  : load_own(k->jit, object, n, &known, local, k, err);
     if (st == VPU_ERR_UNSUPPORTED)
-        st = load_with_llvm(k->jit, object, n, &known, k, err);
+        st = load_with_llvm(k->jit, object, n, &known, local, k, err);
     if (st) {
         jit_unload(k->jit);
         k->jit = NULL;

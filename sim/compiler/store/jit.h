@@ -9,7 +9,8 @@
 
 /* Load an object and look up the variants present in *k. *k->jit owns the code;
  * the object, at a multiple of 8, is borrowed until jit_unload.
- * who: which code it is, SIM_HOOKS_… of hostabi.h.
+ * who: which code it is, SIM_HOOKS_… of hostabi.h. local: artifact_job's; what
+ * launches of that size run must be there.
  *
  * VPU_ERR_COMPILE      the object does not link
  * VPU_ERR_PARSE        it is damaged
@@ -17,8 +18,8 @@
  * VPU_ERR_NOMEM
  * VPU_ERR_INTERNAL     hooks lacks one that such code calls */
 vpu_status jit_load(const uint8_t *object, size_t n_bytes,
-                    const sim_hooks *hooks, unsigned who, sim_kernel *k,
-                    vpu_error *err);
+                    const sim_hooks *hooks, unsigned who, const uint32_t *local,
+                    sim_kernel *k, vpu_error *err);
 void jit_unload(struct jit *j); /* NULL is fine */
 
 /* Held while LLVM works in this process: a copy of it (base/task.h) uses

@@ -148,6 +148,62 @@ START_TEST(options_count)
 }
 END_TEST
 
+static sim_kernel *compile_for(const uint32_t *local)
+{
+    const char *options[] = {"-DN=1"};
+    const kernel_compile_config cfg = {.user.options = options,
+                                       .user.n_options = 1,
+                                       .hooks = &exec_hooks,
+                                       .local = local};
+    vpu_error err = {0};
+    sim_kernel *k;
+
+    ck_assert_msg(!kernel_compile(&(const kernel_source){.path = source}, &cfg,
+                                  a, &k, &err),
+                  "%s", err.msg);
+    return k;
+}
+
+/* Words in groups of multiples of four run vectorized. Each code is there for
+ * the sizes it was asked for, and described as if it were there for all. */
+START_TEST(local_sizes_count)
+{
+    static const struct {
+        uint32_t local[3];
+        bool vectorized, cached;
+    } asked[] = {{{12, 1, 1}, true, false},
+                 {{1, 2, 3}, false, false},
+                 {{20, 7, 1}, true, true},
+                 {{7, 1, 1}, false, true}};
+    const uint32_t even[] = {4, 1, 1}, odd[] = {3, 1, 1};
+    sim_kernel *all = compile_for(NULL);
+
+    ck_assert(all->variants[SIM_VECTORIZED].present);
+    ck_assert(!sim_lacks_code(all, even) && !sim_lacks_code(all, odd));
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        sim_kernel *k = compile_for(asked[i].local);
+        const sim_variant *v = k->variants;
+
+        ck_assert_int_eq(k->from_cache, asked[i].cached);
+        ck_assert_int_eq(sim_lacks_code(k, even), !asked[i].vectorized);
+        ck_assert_int_eq(sim_lacks_code(k, odd), asked[i].vectorized);
+        ck_assert(k->code && k->code_bytes < all->code_bytes);
+        for (int n = 0; n < SIM_N_VARIANTS; n++) {
+            const sim_variant *w = &all->variants[n];
+
+            ck_assert_int_eq(v[n].present, w->present);
+            ck_assert_uint_eq(v[n].factor, w->factor);
+            ck_assert_uint_eq(v[n].n_bundles, w->n_bundles);
+            ck_assert_uint_eq(v[n].stack_bytes, w->stack_bytes);
+        }
+        ck_assert_uint_eq(k->program_bytes, all->program_bytes);
+        ck_assert_mem_eq(k->program, all->program, k->program_bytes);
+        kernel_release(k);
+    }
+    kernel_release(all);
+}
+END_TEST
+
 START_TEST(included_files_count)
 {
     result one = makers[_i]("add", "-DN=1"), two;
@@ -639,6 +695,7 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_test(c, hit_is_the_same);
     tcase_add_loop_test(c, options_count, 0, 2);
+    tcase_add_test(c, local_sizes_count);
     tcase_add_loop_test(c, included_files_count, 0, 2);
     tcase_add_test(c, included_file_must_be_there);
     tcase_add_loop_test(c, source_counts, 0, 2);
