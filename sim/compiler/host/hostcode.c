@@ -467,10 +467,47 @@ static void branch(host *h, LLVMValueRef t, uint32_t block)
                         ir_metadata(t, "vpu.items"));
 }
 
+/* A switch whose ways cost different amounts pays on each way, in a block of
+ * its own: to choose among the amounts in front of it would take as many
+ * comparisons as it has cases. */
+static LLVMBasicBlockRef pay_on_way(host *h, LLVMBasicBlockRef to,
+                                    uint32_t cycles)
+{
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(h->builder), way;
+
+    if (!cycles)
+        return to;
+    way = LLVMAppendBasicBlockInContext(h->context, h->fn, "");
+    LLVMPositionBuilderAtEnd(h->builder, way);
+    add_cycles(h, k64(h, cycles));
+    LLVMBuildBr(h->builder, to);
+    LLVMPositionBuilderAtEnd(h->builder, at);
+    return way;
+}
+
+static void choose(host *h, LLVMValueRef t, uint32_t block)
+{
+    const uint32_t *edge = h->program->costs[block].edge;
+    unsigned n = LLVMGetNumSuccessors(t);
+    host_ways *w = arena_new(h->arena, host_ways);
+    LLVMValueRef r;
+
+    w->ends = arena_array(h->arena, LLVMBasicBlockRef, n);
+    for (unsigned k = 0; k < n; k++)
+        w->ends[k] = pay_on_way(h, target(h, t, k), edge ? edge[k] : 0);
+    r = LLVMBuildSwitch(h->builder, host_operand(h, t, 0), w->ends[0], n);
+    for (unsigned k = 1; k < n; k++)
+        LLVMAddCase(r, LLVMGetOperand(t, 2 * k), w->ends[k]);
+    for (unsigned k = 0; k < n; k++)
+        if (!edge || !edge[k])
+            w->ends[k] = LLVMGetInsertBlock(h->builder);
+    ir_map_set(&h->ways, h->cfg.blocks[block], w);
+}
+
 static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
 {
     unsigned n = LLVMGetNumSuccessors(t);
-    LLVMValueRef r, args[2];
+    LLVMValueRef args[2];
 
     limit_loops(h, t, block);
     switch (LLVMGetInstructionOpcode(t)) {
@@ -490,11 +527,7 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
             branch(h, t, block);
         return;
     case LLVMSwitch:
-        r = LLVMBuildSwitch(h->builder, host_operand(h, t, 0),
-                            ir_map_get(&h->blocks, LLVMGetSwitchDefaultDest(t)),
-                            n);
-        for (unsigned k = 1; k < n; k++)
-            LLVMAddCase(r, LLVMGetOperand(t, 2 * k), target(h, t, k));
+        choose(h, t, block);
         return;
     default:
         host_fail(h, t, "a branch of this kind");
@@ -536,29 +569,16 @@ static uint32_t cost_of_way(host *h, LLVMValueRef t, unsigned k, uint32_t block)
            (paid_by_branch(h, to) ? h->program->costs[to].cycles : 0);
 }
 
-/* What the way out of a block costs on top of the block: a jump, the tests of
- * a switch; and the blocks behind it that are paid for here. */
+/* What a branch costs on top of its block: a jump; and the blocks behind it
+ * that are paid for here. */
 static void leave_block(host *h, LLVMValueRef t, uint32_t block)
 {
     const uint32_t *edge = h->program->costs[block].edge;
-    unsigned n = LLVMGetNumSuccessors(t);
-    LLVMValueRef cost, v;
 
-    if (LLVMIsASwitchInst(t)) {
-        if (!edge)
-            return;
-        v = host_operand(h, t, 0);
-        cost = k64(h, edge[0]);
-        for (unsigned k = 1; k < n; k++)
-            cost = LLVMBuildSelect(h->builder,
-                                   LLVMBuildICmp(h->builder, LLVMIntEQ, v,
-                                                 LLVMGetOperand(t, 2 * k), ""),
-                                   k64(h, edge[k]), cost, "");
-        add_cycles(h, cost);
-    } else if (way_round(h, t, block) >= 0) {
+    if (way_round(h, t, block) >= 0) {
         if (edge && edge[way_round(h, t, block)])
             add_cycles(h, k64(h, edge[way_round(h, t, block)]));
-    } else if (n == 2) {
+    } else if (LLVMIsABranchInst(t) && LLVMIsConditional(t)) {
         uint32_t yes = cost_of_way(h, t, 0, block);
         uint32_t no = cost_of_way(h, t, 1, block);
 
@@ -676,13 +696,31 @@ static void do_block(host *h, uint32_t n)
     ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->builder));
 }
 
-/* Where host code comes from when it goes from a block to block n. */
-static LLVMBasicBlockRef end_of(host *h, LLVMBasicBlockRef from, uint32_t n)
+/* The next of the ways from a switch to block n; phi has an entry for each. */
+static LLVMBasicBlockRef end_of_case(host_ways *w, LLVMValueRef t,
+                                     LLVMValueRef phi, LLVMBasicBlockRef to)
+{
+    if (w->phi != phi) {
+        w->phi = phi;
+        w->next = 0;
+    }
+    while (LLVMGetSuccessor(t, w->next) != to)
+        w->next++;
+    return w->ends[w->next++];
+}
+
+/* Where host code comes from when it goes from a block to block n, as an entry
+ * of phi says that it does. */
+static LLVMBasicBlockRef end_of(host *h, LLVMBasicBlockRef from, uint32_t n,
+                                LLVMValueRef phi)
 {
     LLVMValueRef t = LLVMGetBasicBlockTerminator(from);
     LLVMBasicBlockRef exit = ir_map_get(&h->exits, from), to = h->cfg.blocks[n];
+    host_ways *ways = ir_map_get(&h->ways, from);
     int round = way_round(h, t, ir_cfg_number(&h->cfg, from));
 
+    if (ways)
+        return end_of_case(ways, t, phi, to);
     if (!exit || from == to ||
         (round >= 0 && LLVMGetSuccessor(t, (unsigned)round) == to))
         return ir_map_get(&h->ends, from);
@@ -704,7 +742,7 @@ static void fill_phis(host *h, const ir_word *seen)
 
                 if (!ir_bit(seen, ir_cfg_number(&h->cfg, from)))
                     continue;
-                end = end_of(h, from, n);
+                end = end_of(h, from, n, phi);
                 LLVMPositionBuilderBefore(h->builder,
                                           LLVMGetBasicBlockTerminator(end));
                 v = host_value(h, LLVMGetIncomingValue(i, k));
@@ -803,6 +841,7 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
     ir_map_init(&h.blocks, a);
     ir_map_init(&h.ends, a);
     ir_map_init(&h.exits, a);
+    ir_map_init(&h.ways, a);
     ir_cfg_build(&h.cfg, source->fn, a);
     order = arena_array(a, uint32_t, h.cfg.n_blocks);
     seen = ir_bits(a, h.cfg.n_blocks);

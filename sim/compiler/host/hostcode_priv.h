@@ -15,6 +15,13 @@ typedef struct {
     LLVMValueRef slot; /* alloca: its host address */
 } host_slot;
 
+/* The ways out of a switch, by successor. */
+typedef struct {
+    LLVMBasicBlockRef *ends; /* where host code comes from on each */
+    LLVMValueRef phi;        /* the one filled last, */
+    unsigned next;           /* and the successor behind those it has */
+} host_ways;
+
 typedef struct {
     arena *arena;
     LLVMContextRef context;
@@ -35,6 +42,7 @@ typedef struct {
     uint32_t *rpo; /* block -> position in reverse post-order */
     ir_map map, blocks, ends;
     ir_map exits;       /* end of a loop -> block on its way out */
+    ir_map ways;        /* end of a switch -> its host_ways */
     LLVMValueRef trips; /* iterations of the loop running now; alloca */
     LLVMValueRef wg, window, args, log; /* parameters */
     LLVMValueRef cycles, log_n;         /* allocas, promoted later */

@@ -12,6 +12,7 @@
 #include "base/task.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/host/hostcode.h"
+#include "sim/compiler/host/sink.h"
 #include "sim/compiler/middle/middle.h"
 #include "sim/compiler/store/artifact_priv.h"
 #include "sim/compiler/store/jit.h"
@@ -196,30 +197,60 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
     return VPU_OK;
 }
 
+/* A function of more blocks is not worth the better code: the time that LLVM
+ * takes to find registers for it grows with the square of its blocks, 2 s for
+ * so many, and its code runs half as fast without. */
+enum { MANY_BLOCKS = 2048 };
+
 /* --- the parts ----------------------------------------------------------- */
+
+typedef struct {
+    LLVMTargetRef target;
+    char *triple, *cpu;
+    const char *features;
+} host_target;
+
+static LLVMTargetMachineRef code_generator(const host_target *t, bool good)
+{
+    return LLVMCreateTargetMachine(t->target, t->triple, t->cpu, t->features,
+                                   good ? LLVMCodeGenLevelDefault
+                                        : LLVMCodeGenLevelNone,
+                                   LLVMRelocPIC, LLVMCodeModelJITDefault);
+}
+
+/* Of the function with the most. */
+static unsigned most_blocks(LLVMModuleRef m)
+{
+    unsigned most = 0;
+
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
+         f = LLVMGetNextFunction(f)) {
+        unsigned n = LLVMCountBasicBlocks(f);
+
+        most = n > most ? n : most;
+    }
+    return most;
+}
 
 static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
                                    uint8_t **out, size_t *n, vpu_error *err)
 {
-    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName();
-    const char *features = host_features(a);
+    host_target t = {.triple = LLVMGetDefaultTargetTriple(),
+                     .cpu = LLVMGetHostCPUName(),
+                     .features = host_features(a)};
     char *msg = NULL;
-    LLVMTargetRef target;
     LLVMTargetMachineRef tm = NULL;
     LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
     LLVMMemoryBufferRef buf = NULL;
     LLVMErrorRef e;
     vpu_status st = VPU_OK;
 
-    if (LLVMGetTargetFromTriple(triple, &target, &msg)) {
+    if (LLVMGetTargetFromTriple(t.triple, &t.target, &msg)) {
         st = err_set(err, VPU_ERR_UNSUPPORTED, "%s", msg);
         goto out;
     }
-    tm = LLVMCreateTargetMachine(target, triple, cpu, features,
-                                 debug ? LLVMCodeGenLevelNone
-                                       : LLVMCodeGenLevelDefault,
-                                 LLVMRelocPIC, LLVMCodeModelJITDefault);
-    LLVMSetTarget(m, triple);
+    tm = code_generator(&t, !debug);
+    LLVMSetTarget(m, t.triple);
     {
         LLVMTargetDataRef td = LLVMCreateTargetDataLayout(tm);
 
@@ -233,6 +264,13 @@ static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
         st = err_set(err, VPU_ERR_COMPILE, "host optimiser: %s", text);
         LLVMDisposeErrorMessage(text);
         goto out;
+    }
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !debug;
+         f = LLVMGetNextFunction(f))
+        sink_cheap_values(f, a);
+    if (!debug && most_blocks(m) > MANY_BLOCKS) {
+        LLVMDisposeTargetMachine(tm);
+        tm = code_generator(&t, false);
     }
     hostcode_close(m);
     if (getenv("VPU_DUMP") && strstr(getenv("VPU_DUMP"), "host"))
@@ -250,8 +288,8 @@ out:
     if (tm)
         LLVMDisposeTargetMachine(tm);
     LLVMDisposePassBuilderOptions(o);
-    LLVMDisposeMessage(triple);
-    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(t.triple);
+    LLVMDisposeMessage(t.cpu);
     return st;
 }
 
