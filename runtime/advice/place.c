@@ -1,4 +1,5 @@
 /* Where a kernel touches global memory most. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/advice/advice_priv.h"
@@ -31,33 +32,51 @@ static bool is_global(const isa_instr *in)
 /* An access of a loop counts as much as so many outside of loops. */
 enum { LOOP_WEIGHT = 16 };
 
-static uint64_t weight_of(const isa_function *f, uint32_t line)
-{
-    uint64_t n = 0;
+typedef struct {
+    uint32_t line;
+    uint64_t weight;
+} line_weight;
 
-    for (uint32_t b = 0; b < f->n_blocks; b++)
+static int by_line(const void *a, const void *b)
+{
+    const line_weight *x = a, *y = b;
+
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Accesses to global memory with a line, each by itself; returns how many. */
+static uint32_t weigh(const isa_function *f, line_weight *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t b = 0; b < f->n_blocks; b++) {
+        uint64_t weight = loops_is_loop(f, b) ? LOOP_WEIGHT : 1;
+
         for (uint32_t k = 0; k < f->blocks[b].n_instrs; k++) {
             const isa_instr *in = &f->instrs[f->blocks[b].first + k];
 
-            if (is_global(in) && in->line == line)
-                n += loops_is_loop(f, b) ? LOOP_WEIGHT : 1;
+            if (is_global(in) && in->line)
+                out[n++] = (line_weight){in->line, weight};
         }
+    }
     return n;
 }
 
-static uint32_t busiest_line(const isa_function *f)
+/* The one with most accesses, those in loops counted for several; of those with
+ * as many, the first. */
+static uint32_t busiest_line(const isa_function *f, arena *a)
 {
-    uint64_t most = 0;
-    uint32_t line = 0;
+    line_weight *all = arena_array(a, line_weight, f->n_instrs + 1);
+    uint32_t n = weigh(f, all), line = 0;
+    uint64_t most = 0, sum = 0;
 
-    for (uint32_t k = 0; k < f->n_instrs; k++) {
-        uint32_t at = f->instrs[k].line;
-        uint64_t n =
-            at && at != line && is_global(&f->instrs[k]) ? weight_of(f, at) : 0;
-
-        if (n > most || (n == most && n && at < line)) {
-            most = n;
-            line = at;
+    qsort(all, n, sizeof *all, by_line);
+    for (uint32_t k = 0; k < n; k++) {
+        sum = k && all[k - 1].line == all[k].line ? sum + all[k].weight
+                                                  : all[k].weight;
+        if (sum > most) {
+            most = sum;
+            line = all[k].line;
         }
     }
     return line;
@@ -72,6 +91,6 @@ bool advice_place(const backend_launch *l, arena *a, const char **file,
     *line = profiled_line(&l->profile);
     if (!*line && !kernel_programs(l->kernel, a, programs, NULL) &&
         programs[l->exec.variant])
-        *line = busiest_line(programs[l->exec.variant]);
+        *line = busiest_line(programs[l->exec.variant], a);
     return *line != 0;
 }

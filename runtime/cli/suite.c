@@ -423,9 +423,9 @@ const cli_command cli_suite = {
         "Runs every case of a folder, and those below it, and says which came out\n"
         "equal. A case is a text file NAME.case with what one would write behind\n"
         "`vpu diff`, paths meant from its folder; # begins a comment:\n\n"
-        "  # GRN against its definition\n"
-        "  layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
-        "  --b host:../../build/plugins/grn.so\n\n"
+        "    # GRN against its definition\n"
+        "    layer.xml --layer GRN --shape in0=1x16x24x40 --param bias=1.0\n"
+        "    --b host:../../build/plugins/grn.so\n\n"
         "Each case runs by itself: one that crashes or hangs spoils no other.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,

@@ -567,7 +567,8 @@ static void run_group(exec_shave *s)
 /* Is there room in the log for another group like the last one? */
 static bool log_has_room(const exec_shave *s, uint64_t before)
 {
-    return s->wg.log_n + 2 * (s->wg.log_n - before) <= SIM_LOG_ENTRIES;
+    return s->wg.log_n + 2 * (s->wg.log_n - before) <=
+           SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
 }
 
 static bool has_next(const exec_shave *s)

@@ -426,7 +426,8 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Where growing intervals stop: powers of two, and what code compares with. */
+/* Where growing intervals stop: powers of two, what the log holds, and what code
+ * compares with. */
 static void find_limits(scan *x)
 {
     static const int64_t some[] = {-SCAN_U32 - 1,
@@ -435,6 +436,7 @@ static void find_limits(scan *x)
                                    0,
                                    1,
                                    255,
+                                   SIM_LOG_ENTRIES,
                                    65535,
                                    SCAN_U32 / 2,
                                    SCAN_U32 / 2 + 1,

@@ -288,12 +288,12 @@ static void do_negate(scan *x)
     set_result(x, o);
 }
 
-/* rax and rdx, of so many bits. */
+/* rax and rdx, of so many bits; of 8 bits both halves are in ax. */
 static void make_pair(scan *x, unsigned bits)
 {
     static const int pair[] = {SCAN_RAX, SCAN_RDX};
 
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < (bits == 8 ? 1 : 2); k++)
         write_register(x, pair[k], scan_any_number(bits < 32 ? 64 : bits));
     x->s.flags = (scan_flags){.compared = false};
 }

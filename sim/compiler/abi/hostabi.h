@@ -13,11 +13,12 @@
 #include "sim/builtins/calls.h"
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 21 };
+enum { SIM_ABI = 22 };
 
-/* Global accesses are logged and given to the cache model in batches; the code
- * makes sure before each block that its accesses fit. */
-enum { SIM_LOG_ENTRIES = 2048 };
+/* Global accesses are logged and given to the cache model in batches. Where the
+ * code does not know from before that a block's accesses fit, it makes room for
+ * so many at once. */
+enum { SIM_LOG_ENTRIES = 2048, SIM_LOG_AT_ONCE = 256 };
 #define SIM_LOG_ENTRY(addr, bytes, store) \
     ((uint64_t)(addr) | (uint64_t)(bytes) << 32 | (uint64_t)(store) << 48)
 

@@ -616,19 +616,13 @@ static uint32_t entries_from(LLVMTargetDataRef td, LLVMValueRef i)
     return n;
 }
 
-/* A look at the log for so many accesses. It begins a block of the host's code,
- * too: LLVM takes time by the square of what a block holds. */
-enum { AT_ONCE = 256 };
-
-/* Room in the log for the accesses from i on, or for the next of very many. */
-static void make_room(host *h, LLVMValueRef i)
+/* Room in the log for the next accesses. It begins a block of the
+ * host's code, too: LLVM takes time by the square of what a block holds. */
+static void make_room(host *h)
 {
-    uint32_t n = entries_from(h->td, i);
     LLVMBasicBlockRef on;
 
-    h->room = n < AT_ONCE ? n : AT_ONCE;
-    if (!n)
-        return;
+    h->room = SIM_LOG_AT_ONCE;
     on = host_unlikely(
         h, LLVMBuildICmp(h->builder, LLVMIntUGT,
                          LLVMBuildLoad2(h->builder, h->i64, h->log_n, ""),
@@ -638,13 +632,27 @@ static void make_room(host *h, LLVMValueRef i)
     LLVMPositionBuilderAtEnd(h->builder, on);
 }
 
+/* Room that is left in any case where block n begins. */
+static uint32_t room_before(const host *h, uint32_t n)
+{
+    const uint32_t *preds = h->cfg.preds[n];
+    uint32_t room = preds[0] ? SIM_LOG_AT_ONCE : 0;
+
+    for (uint32_t k = 1; k <= preds[0]; k++) {
+        uint32_t left = h->rpo[preds[k]] < h->rpo[n] ? h->left[preds[k]] : 0;
+
+        room = left < room ? left : room;
+    }
+    return room;
+}
+
 /* Of a block with more accesses than the log holds: room for those to come. */
 static void keep_room(host *h, LLVMValueRef i)
 {
     uint32_t n = h->sites ? 0 : inst_entries(h->td, i);
 
     if (n > h->room)
-        make_room(h, i);
+        make_room(h);
     h->room -= n;
 }
 
@@ -655,8 +663,9 @@ static void enter_block(host *h, LLVMBasicBlockRef b, uint32_t n)
         count_trip(h);
     if (h->program->costs[n].cycles && !paid_by_branch(h, n))
         add_cycles(h, k64(h, h->program->costs[n].cycles));
-    if (!h->sites)
-        make_room(h, LLVMGetFirstInstruction(b));
+    h->room = room_before(h, n);
+    if (!h->sites && entries_from(h->td, LLVMGetFirstInstruction(b)) > h->room)
+        make_room(h);
 }
 
 /* What is built from now on belongs to the source line of i. */
@@ -694,6 +703,7 @@ static void do_block(host *h, uint32_t n)
     leave_block(h, t, n);
     do_terminator(h, t, n);
     ir_map_set(&h->ends, b, LLVMGetInsertBlock(h->builder));
+    h->left[n] = h->room;
 }
 
 /* The next of the ways from a switch to block n; phi has an entry for each. */
@@ -847,6 +857,7 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
     seen = ir_bits(a, h.cfg.n_blocks);
     n = ir_post_order(&h.cfg, order, seen);
     h.rpo = arena_array(a, uint32_t, h.cfg.n_blocks);
+    h.left = arena_array(a, uint32_t, h.cfg.n_blocks);
     for (uint32_t k = 0; k < n; k++)
         h.rpo[order[k]] = n - 1 - k;
     declare(&h, source->name);

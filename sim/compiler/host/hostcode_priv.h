@@ -48,7 +48,8 @@ typedef struct {
     LLVMValueRef cycles, log_n;         /* allocas, promoted later */
     LLVMValueRef bases[4];              /* local, stack, kept, const */
     uint32_t stack;
-    uint32_t room; /* entries that the log has for what the block still does */
+    uint32_t room;  /* entries that the log has for what comes now, at least */
+    uint32_t *left; /* room at the end of each block */
     vpu_error *err;
     vpu_status st;
 } host;

@@ -166,6 +166,15 @@ static const struct {
     {"mov [rsi], rdi" RETURN, "may be an address"},
     {"mov [rsi], rax" RETURN, "may be an address"},
     {"mov eax, eax\nmov [rsi], rax" RETURN, NULL},
+    {"mov edx, [rdx]\nmov eax, edx\nmov r8b, 9\ndiv r8b\nmov [rsi + rdx], "
+     "al" RETURN,
+     NULL},
+    {"mov edx, [rdx]\nmov eax, edx\nmov r8b, 9\ndiv r8b\nmov [rsi + rax], "
+     "al" RETURN,
+     "the window"},
+    {"mov edx, [rdx]\nmov eax, edx\nmov r8w, 9\ndiv r8w\nmov [rsi + rdx], "
+     "al" RETURN,
+     "the window"},
     /* conditions */
     {"mov rax, [rdx]\nmov r8, rax\ncmp rax, 100\nja 1f\nmov [rsi + r8], "
      "al\n1:" RETURN,
