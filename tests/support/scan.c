@@ -426,8 +426,8 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Where growing intervals stop: powers of two, what the log holds, and what code
- * compares with. */
+/* Where growing intervals stop: powers of two, what the log holds, and what
+ * code compares with. */
 static void find_limits(scan *x)
 {
     static const int64_t some[] = {-SCAN_U32 - 1,

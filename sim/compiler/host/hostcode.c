@@ -616,8 +616,8 @@ static uint32_t entries_from(LLVMTargetDataRef td, LLVMValueRef i)
     return n;
 }
 
-/* Room in the log for the next accesses. It begins a block of the
- * host's code, too: LLVM takes time by the square of what a block holds. */
+/* Room in the log for the next accesses. It begins a block of the host's code,
+ * too: LLVM takes time by the square of what a block holds. */
 static void make_room(host *h)
 {
     LLVMBasicBlockRef on;

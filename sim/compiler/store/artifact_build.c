@@ -12,7 +12,7 @@
 #include "base/task.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/host/hostcode.h"
-#include "sim/compiler/host/sink.h"
+#include "sim/compiler/host/recompute.h"
 #include "sim/compiler/middle/middle.h"
 #include "sim/compiler/store/artifact_priv.h"
 #include "sim/compiler/store/jit.h"
@@ -267,7 +267,7 @@ static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
     }
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !debug;
          f = LLVMGetNextFunction(f))
-        sink_cheap_values(f, a);
+        recompute_cheap_values(f, a);
     if (!debug && most_blocks(m) > MANY_BLOCKS) {
         LLVMDisposeTargetMachine(tm);
         tm = code_generator(&t, false);

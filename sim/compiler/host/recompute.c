@@ -1,4 +1,4 @@
-#include "sim/compiler/host/sink.h"
+#include "sim/compiler/host/recompute.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct {
     LLVMValueRef *again; /* by block: the value at hand, computed there */
     uint32_t *stamp;     /* by block: for which value */
     uint32_t now;
-} sink;
+} recomputing;
 
 static bool is_cheap(LLVMOpcode op)
 {
@@ -56,7 +56,7 @@ static bool keeps_one(LLVMValueRef i)
 
 /* Is i used in other blocks, and by no phi: a phi's value is wanted at the end
  * of another block yet? */
-static bool can_sink(LLVMValueRef i)
+static bool can_recompute(LLVMValueRef i)
 {
     LLVMBasicBlockRef home = LLVMGetInstructionParent(i);
     bool leaves = false;
@@ -83,7 +83,8 @@ static LLVMValueRef first_behind_phis(LLVMBasicBlockRef b)
 }
 
 /* i computed in block b. */
-static LLVMValueRef value_in(sink *s, LLVMValueRef i, LLVMBasicBlockRef b)
+static LLVMValueRef value_in(recomputing *s, LLVMValueRef i,
+                             LLVMBasicBlockRef b)
 {
     uint32_t n = ir_cfg_number(&s->cfg, b);
 
@@ -96,7 +97,7 @@ static LLVMValueRef value_in(sink *s, LLVMValueRef i, LLVMBasicBlockRef b)
     return s->again[n];
 }
 
-static void sink_value(sink *s, LLVMValueRef i)
+static void recompute_value(recomputing *s, LLVMValueRef i)
 {
     LLVMBasicBlockRef home = LLVMGetInstructionParent(i);
     LLVMUseRef u = LLVMGetFirstUse(i), next;
@@ -121,7 +122,7 @@ static void sink_value(sink *s, LLVMValueRef i)
 /* A sum that is extended, summed after extending and cut: the same value, and
  * LLVM's preparation of code takes the square of the number of extended sums
  * that a value is in. Returns what stands for i. */
-static LLVMValueRef extend_first(sink *s, LLVMValueRef i)
+static LLVMValueRef extend_first(recomputing *s, LLVMValueRef i)
 {
     LLVMValueRef sum = LLVMIsAZExtInst(i) ? LLVMGetOperand(i, 0) : NULL, wide;
     LLVMTypeRef t = LLVMTypeOf(i), narrow;
@@ -156,13 +157,13 @@ static uint32_t count(LLVMValueRef fn)
 
     ir_each_block(b, fn)
         ir_each_inst(i, b)
-            n += can_sink(i);
+            n += can_recompute(i);
     return n;
 }
 
-void sink_cheap_values(LLVMValueRef fn, arena *a)
+void recompute_cheap_values(LLVMValueRef fn, arena *a)
 {
-    sink s = {0};
+    recomputing s = {0};
     uint32_t *order, n;
 
     if (count(fn) <= FEW_VALUES)
@@ -179,11 +180,11 @@ void sink_cheap_values(LLVMValueRef fn, arena *a)
         LLVMValueRef before, i = LLVMGetLastInstruction(s.cfg.blocks[order[k]]);
 
         for (; i; i = before) {
-            if (can_sink(i))
+            if (can_recompute(i))
                 i = extend_first(&s, i);
             before = LLVMGetPreviousInstruction(i);
-            if (can_sink(i))
-                sink_value(&s, i);
+            if (can_recompute(i))
+                recompute_value(&s, i);
         }
     }
     LLVMDisposeBuilder(s.builder);
