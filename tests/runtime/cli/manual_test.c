@@ -102,8 +102,8 @@ static size_t compare(const char *command)
         /* Options of one letter take their value without a blank. */
         if (!option || option[1] != '-')
             continue;
-        offered = output(
-            arena_printf(p.arena, "--complete %s %s", command, option));
+        offered =
+            output(arena_printf(p.arena, "--complete %s %s", command, option));
         ck_assert_msg(has_line(offered, option), "%s: %s is not offered",
                       command, option);
         ck_assert_msg(is_in_page(page, option), "%s: %s is not in its page",
@@ -131,10 +131,10 @@ START_TEST(help_page_and_completion)
         if (!strcmp(name, "help") || !strcmp(name, "version") ||
             !strcmp(name, "vpu"))
             continue;
-        ck_assert_msg(has_line(output(arena_printf(p.arena, "--complete %s",
-                                                   name)),
-                               name),
-                      "%s is not offered", name);
+        ck_assert_msg(
+            has_line(output(arena_printf(p.arena, "--complete %s", name)),
+                     name),
+            "%s is not offered", name);
         options += compare(name);
         commands++;
     }
@@ -160,8 +160,8 @@ START_TEST(offered_values)
 {
     ck_assert(has_line(output("--complete run layer.xml --layer A"), "Add"));
     ck_assert(has_line(output("--complete run --timing f"), "flow"));
-    ck_assert(has_line(output("--complete run --timing=t"),
-                       "--timing=transaction"));
+    ck_assert(
+        has_line(output("--complete run --timing=t"), "--timing=transaction"));
     ck_assert(has_line(output("--complete run --order r"), "random:"));
     ck_assert(has_line(output("--complete machine --set clk"), "clk_mhz="));
     ck_assert(
@@ -218,8 +218,8 @@ START_TEST(pages_are_clean)
     size_t other = 0;
     char *script = arena_printf(
         p.arena,
-        "scripts/manuals \"$VPU\" %s && cd %s/man1 && mandoc -Tlint *.1",
-        p.dir, p.dir);
+        "scripts/manuals \"$VPU\" %s && cd %s/man1 && mandoc -Tlint *.1", p.dir,
+        p.dir);
     FILE *f = popen(script, "r");
 
     ck_assert(f != NULL);
