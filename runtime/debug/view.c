@@ -42,13 +42,12 @@ static void describe_tensor(debug_session *s, debug_variable *v, arena *a)
     str text = {.arena = a}, type = {.arena = a};
 
     dims_text(d, v->n_index, &text);
-    v->indexed = d->dims[v->n_index];
     dbg_type_text(
         look_buffer(v->buffer, &s->graph->buffers[v->buffer], a).type->of,
         &type);
     str_puts(&type, " ");
     str_puts(&type, str_text(&text));
-    v->text = v->value.type && v->value.type->kind == DBG_POINTER
+    v->text = !v->n_index && v->value.type->kind == DBG_POINTER
                   ? arena_printf(a, "%s %s", v->text, str_text(&text))
                   : str_text(&text);
     v->type = str_text(&type);
@@ -243,7 +242,6 @@ static void tensor_part(debug_session *s, const debug_variable *of, uint64_t k,
     v.name = str_text(&name);
     v.path = NULL;
     if (v.n_index < d->rank) {
-        v.value = (dbg_value){0};
         describe_tensor(s, &v, a);
         *out = v;
     } else if (look_element(s, &of->value, v.index, v.n_index, &element,
