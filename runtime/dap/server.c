@@ -66,10 +66,9 @@ static void put(dap_server *s, json_t *m)
 
 void dap_event(dap_server *s, const char *name, json_t *body)
 {
-    json_t *m = json_pack("{s:s, s:s}", "type", "event", "event", name);
+    json_t *m = json_pack("{s:s, s:s, s:o}", "type", "event", "event", name,
+                          "body", body ? body : json_object());
 
-    if (body)
-        json_object_set_new(m, "body", body);
     if (s->later)
         json_array_append_new(s->later, m);
     else
@@ -104,8 +103,7 @@ void dap_respond(dap_server *s, json_int_t to, const char *command,
                          jsontext_string(failure), "showUser", 0);
         json_object_set_new(m, "message", jsontext_string(failure));
     }
-    if (body)
-        json_object_set_new(m, "body", body);
+    json_object_set_new(m, "body", body ? body : json_object());
     put(s, m);
 }
 

@@ -109,7 +109,7 @@ typedef struct {
 /* --- server.c: answers ---------------------------------------------------- */
 
 /* Sends it at once, or behind the response that is being made. Takes body,
- * which may be NULL. */
+ * which may be NULL: then it is empty, as some clients want one. */
 void dap_event(dap_server *s, const char *name, json_t *body);
 void dap_output(dap_server *s, const char *category, const char *text,
                 size_t n);

@@ -22,7 +22,7 @@ void dap_new_stop(dap_server *s)
 static const char *reason_of(const dap_server *s, const debug_stop *stop)
 {
     if (stop->state == DEBUG_ENDED)
-        return "end";
+        return "pause"; /* clients refuse reasons that they do not know */
     if (!s->entered && s->stop_on_entry && stop->cause == DEBUG_BY_STEP)
         return "entry";
     switch (stop->cause) {
@@ -41,6 +41,9 @@ static const char *reason_of(const dap_server *s, const debug_stop *stop)
 
 static void tell_stop(dap_server *s, const debug_stop *stop)
 {
+    const char *text = stop->state == DEBUG_ENDED && !*stop->text
+                           ? "the run has ended"
+                           : stop->text;
     json_t *ids = json_array(), *body;
 
     for (uint32_t k = 0; k < stop->n_points; k++) {
@@ -52,9 +55,9 @@ static void tell_stop(dap_server *s, const debug_stop *stop)
     body = json_pack("{s:s, s:i, s:b, s:o}", "reason", reason_of(s, stop),
                      "threadId", DAP_THREAD, "allThreadsStopped", 1,
                      "hitBreakpointIds", ids);
-    if (*stop->text) {
-        json_object_set_new(body, "description", jsontext_string(stop->text));
-        json_object_set_new(body, "text", jsontext_string(stop->text));
+    if (*text) {
+        json_object_set_new(body, "description", jsontext_string(text));
+        json_object_set_new(body, "text", jsontext_string(text));
     }
     if (stop->cause == DEBUG_BY_NOTHING && stop->state == DEBUG_STANDS) {
         dap_output(s, "console", stop->text, strlen(stop->text));

@@ -513,7 +513,8 @@ START_TEST(data)
     ck_assert(is_false(editor_at(m, "breakpoints[1].verified")));
     editor_ask("continue", "{'threadId': 1}");
     m = editor_event("stopped");
-    ck_assert_str_eq(text_at(m, "reason"), "end");
+    ck_assert_str_eq(text_at(m, "reason"), "pause");
+    ck_assert_str_eq(text_at(m, "text"), "the run has ended");
     m = editor_ask("stackTrace", "{'threadId': 1}");
     ck_assert_int_eq(number_at(m, "totalFrames"), 0);
     editor_refused("next", "{'threadId': 1}", "has ended");
