@@ -1,5 +1,7 @@
 """What an editor does with vpu dap, each a test: scripts/check-dap runs them."""
+import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -321,9 +323,35 @@ def signals(s):
     assert s.ends(1) == -signal.SIGTERM
 
 
+def extension(s):
+    """VS Code's extension: it starts this adapter, its members are ours, its matcher matches"""
+    with open(os.path.join(rig.ROOT, "editors", "vscode", "package.json"),
+              encoding="utf-8") as f:
+        gives = json.load(f)["contributes"]
+    debugger = gives["debuggers"][0]
+    assert [debugger["runtime"]] + debugger["args"] == ["vpu", "dap"]
+    helped = subprocess.run([s.process.args[0], "dap", "--help"], capture_output=True,
+                            text=True, check=True).stdout
+    for name in debugger["configurationAttributes"]["launch"]["properties"]:
+        assert re.search(r"(?m)^  (?:\w+, )*%s\b" % name, helped), name
+    for group in gives["snippets"] + gives["grammars"]:
+        with open(os.path.join(rig.ROOT, "editors", "vscode", group["path"]),
+                  encoding="utf-8") as f:
+            json.load(f)
+    pattern = gives["problemMatchers"][0]["pattern"]
+    with Folder("__kernel void k(__global half *src, __global half *dst)\n{\n    dst[0] = a;\n}\n") as t:
+        done = subprocess.run([s.process.args[0], "run", "layer.xml", "--shape",
+                               "in0=1x1x2x16", "--no-cache"], cwd=t.folder.name,
+                              capture_output=True, text=True, check=False)
+    found = [m for m in map(re.compile(pattern["regexp"]).match, done.stderr.splitlines()) if m]
+    assert found and found[0].group(pattern["file"]) == "k.cl", done.stderr
+    assert found[0].group(pattern["line"]) == "3"
+    assert found[0].group(pattern["severity"]) == "error"
+
+
 CASES = [launch_and_condition, breakpoints_move, tensors, steps, back, reverse, data,
          disassembly, leaves_while_running, pauses, prints, logs, malformed, no_layer,
-         wrong_options, signals]
+         wrong_options, signals, extension]
 ENDS = ["it stands", "a kernel runs", "a compiler runs"]
 
 
