@@ -79,9 +79,10 @@ OPT.debug   := -O0 -g3
 OPT.release := -O2 -g -falign-functions=64 -Wa,-mbranches-within-32B-boundaries
 OPT.asan    := -O1 -g -fsanitize=address,undefined \
                -fno-sanitize-recover=all -fno-omit-frame-pointer
-# Without our warnings, which are gcc's; with counters that libFuzzer reads.
+# Without our warnings, which are gcc's; with counters that libFuzzer reads. Kernels'
+# host code has no type in front of it that a call could be checked against.
 OPT.fuzz    := -O1 -g -w -fsanitize=fuzzer-no-link,address,undefined \
-               -fno-sanitize-recover=all -fno-omit-frame-pointer
+               -fno-sanitize=function -fno-sanitize-recover=all -fno-omit-frame-pointer
 # clang's, too: a child of several threads has no memory under gcc 12's, which
 # forks while another thread holds the allocator.
 OPT.tsan    := -O1 -g3 -w -fsanitize=thread -fno-omit-frame-pointer

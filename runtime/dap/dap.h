@@ -26,9 +26,9 @@ typedef struct {
                        debug_config *out, vpu_error *err);
     /* After the session, whether open did it or not; NULL: nothing is done. */
     void (*close)(void *user);
-    /* In the thread that reads, when the input has ended and dap_serve has not
-     * returned for `patience` seconds: a compiler may be at work. NULL: it is
-     * waited for. */
+    /* In the thread that reads, when the input has ended, or a while after
+     * `disconnect`, and dap_serve has not returned for `patience` seconds: a
+     * compiler may be at work. NULL: it is waited for. */
     void (*late)(void *user);
     double patience;
     void *user;

@@ -88,17 +88,19 @@ void dap_message_free(dap_message *m)
 
 /* --- bytes --------------------------------------------------------------- */
 
-/* More of them; false: there are none, or nobody wants them. */
+/* More of them; false: there are none, or nobody wants them. Behind
+ * `disconnect` little time is left for more. */
 static bool more(source *s)
 {
     struct pollfd fds[2] = {{.fd = s->box->in, .events = POLLIN},
                             {.fd = s->box->wake[0], .events = POLLIN}};
+    int ms = s->box->leaving ? (int)(1e3 * s->box->patience) : -1, got;
     ssize_t n;
 
     do {
-        while (poll(fds, 2, -1) < 0 && errno == EINTR)
+        while ((got = poll(fds, 2, ms)) < 0 && errno == EINTR)
             ;
-        if (fds[1].revents)
+        if (!got || fds[1].revents)
             return false;
         n = read(s->box->in, s->bytes, sizeof s->bytes);
     } while (n < 0 && (errno == EINTR || errno == EAGAIN));
@@ -183,6 +185,7 @@ static bool read_message(source *s)
 {
     long long n = read_header(s), got = 0;
     char *text;
+    const char *command;
     json_t *json;
     json_error_t why;
 
@@ -201,6 +204,8 @@ static bool read_message(source *s)
         json_decref(json);
         json = NULL;
     }
+    command = dap_text(json, "command");
+    s->box->leaving |= command && !strcmp(command, "disconnect");
     put(s->box, json, json ? NULL : "the message is no JSON object");
     return true;
 }

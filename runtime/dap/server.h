@@ -29,6 +29,7 @@ typedef struct {
     dap_message *first, **last;
     bool ended;             /* nothing comes any more */
     bool done;              /* nobody asks any more */
+    bool leaving;           /* `disconnect` has come; of the reader alone */
     atomic_bool *attention; /* set with each message */
     void (*late)(void *user);
     double patience;

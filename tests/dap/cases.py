@@ -288,22 +288,50 @@ def wrong_options(s):
         assert "--sheep" in str(why), why
 
 
+SLOW = """\
+#define A(x) x x x x x x x x x x
+#define B(x) A(A(x))
+__kernel void k(__global half *src, __global half *dst)
+{
+    float a = src[0];
+    B(B(B(a = a * a + sin(a);)))
+    dst[0] = a;
+}
+"""
+
+
+def compiling(s, t):
+    """A launch that has come to the compiler, which takes some seconds of clang's time."""
+    s.event("initialized")
+    s.client.send_request("launch", t.launch())
+    s.send()
+    until = time.monotonic() + 10
+    while not s.children() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert s.children(), "no compiler has begun"
+    return s.children()
+
+
+def gone(children):
+    for pid in children:
+        assert not os.path.exists("/proc/" + pid), "a child is left"
+
+
+def leaves_while_compiling(s):
+    """disconnect while the compiler runs"""
+    with Folder(SLOW) as t:
+        children = compiling(s, t)
+        s.client.disconnect()
+        s.send()
+        assert s.ends(2) == 0
+        gone(children)
+
+
 def ends(s, what):
     """the end of the input ends it within a second: %s"""
-    with Folder(ENDLESS if what == "a kernel runs" else TWICE) as t:
+    with Folder({"a kernel runs": ENDLESS, "a compiler runs": SLOW}.get(what, TWICE)) as t:
         if what == "a compiler runs":
-            s.event("initialized")
-            with open(t.source, "w", encoding="utf-8") as f:  # some seconds of clang's time
-                f.write("#define A(x) x x x x x x x x x x\n#define B(x) A(A(x))\n"
-                        "__kernel void k(__global half *src, __global half *dst)\n"
-                        "{ float a = src[0];\n"
-                        "  B(B(B(a = a * a + sin(a);)))\n dst[0] = a; }\n")
-            s.client.send_request("launch", t.launch())
-            s.send()
-            until = time.monotonic() + 10
-            while not s.children() and time.monotonic() < until:
-                time.sleep(0.01)
-            assert s.children(), "no compiler has begun"
+            compiling(s, t)
         else:
             s.launch(t.launch(stopOnEntry=what == "it stands"))
             if what == "it stands":
@@ -311,8 +339,7 @@ def ends(s, what):
         children = s.children()
         s.process.stdin.close()
         assert s.ends(1) == 0
-        for pid in children:
-            assert not os.path.exists("/proc/" + pid), "a child is left"
+        gone(children)
 
 
 def signals(s):
@@ -339,7 +366,8 @@ def extension(s):
                   encoding="utf-8") as f:
             json.load(f)
     pattern = gives["problemMatchers"][0]["pattern"]
-    with Folder("__kernel void k(__global half *src, __global half *dst)\n{\n    dst[0] = a;\n}\n") as t:
+    with Folder("__kernel void k(__global half *src, __global half *dst)\n{\n"
+                "    dst[0] = a;\n}\n") as t:
         done = subprocess.run([s.process.args[0], "run", "layer.xml", "--shape",
                                "in0=1x1x2x16", "--no-cache"], cwd=t.folder.name,
                               capture_output=True, text=True, check=False)
@@ -350,7 +378,8 @@ def extension(s):
 
 
 CASES = [launch_and_condition, breakpoints_move, tensors, steps, back, reverse, data,
-         disassembly, leaves_while_running, pauses, prints, logs, malformed, no_layer,
+         disassembly, leaves_while_running,
+         leaves_while_compiling, pauses, prints, logs, malformed, no_layer,
          wrong_options, signals, extension]
 ENDS = ["it stands", "a kernel runs", "a compiler runs"]
 
