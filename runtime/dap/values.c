@@ -209,11 +209,11 @@ vpu_status dap_do_setVariable(dap_server *s, const json_t *args, json_t *body,
 /* --- expressions --------------------------------------------------------- */
 
 /* A line of vpu debug. */
-static vpu_status command(dap_server *s, const char *line, json_t *body,
-                          vpu_error *err)
+static vpu_status command(dap_server *s, uint32_t frame, const char *line,
+                          json_t *body, vpu_error *err)
 {
     str out = {0};
-    debug_answer r = debug_command(s->session, line, &out);
+    debug_answer r = debug_command(s->session, frame, line, &out);
     vpu_status st = VPU_OK;
 
     while (out.n && out.data[out.n - 1] == '\n')
@@ -251,7 +251,7 @@ vpu_status dap_do_evaluate(dap_server *s, const json_t *args, json_t *body,
         if (s->stop.state == DEBUG_NOT_BEGUN && !s->configured)
             return err_set(err, VPU_ERR_INVALID,
                            "the run begins with configurationDone");
-        return command(s, text, body, err);
+        return command(s, frame, text, body, err);
     }
     st = debug_evaluate(s->session, frame, text, s->arena, &v, err);
     if (!st)

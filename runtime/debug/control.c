@@ -81,11 +81,13 @@ bool debug_is_command(const char *line)
     return is;
 }
 
-debug_answer debug_command(debug_session *s, const char *line, str *out)
+debug_answer debug_command(debug_session *s, uint32_t frame, const char *line,
+                           str *out)
 {
     arena_mark m = arena_save(s->scratch);
     dbg_outcome r;
 
+    dbg_choose_frame(s, frame);
     if (strlen(line) >= MAX_LINE)
         r = dbg_refuse(s, "that line is too long");
     else

@@ -124,8 +124,10 @@ vpu_status debug_go(debug_session *s, debug_move move, vpu_error *err);
 
 typedef enum { DEBUG_DONE, DEBUG_REFUSED, DEBUG_MOVES } debug_answer;
 
-/* A line as of vpu debug, at a stop. What it says is appended to *out. */
-debug_answer debug_command(debug_session *s, const char *line, str *out);
+/* A line as of vpu debug, at a stop, with that frame looked at. What it says is
+ * appended to *out. */
+debug_answer debug_command(debug_session *s, uint32_t frame, const char *line,
+                           str *out);
 /* Does the line begin with the name of a command? */
 bool debug_is_command(const char *line);
 

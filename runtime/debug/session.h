@@ -418,6 +418,11 @@ bool dbg_control_stop(dbg_session *s);
 /* What buf says, without the line's end, as an error. */
 vpu_status dbg_control_error(dbg_session *s, vpu_status code, vpu_error *err);
 
+/* --- view.c: frames and variables as values ------------------------------- */
+
+/* What names mean in that frame, from here on. */
+void dbg_choose_frame(dbg_session *s, uint32_t frame);
+
 /* --- rows.c: the SHAVE program -------------------------------------------- */
 
 /* The address of the bundle where it stands, as of debug_rows. */

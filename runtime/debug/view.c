@@ -311,8 +311,7 @@ uint32_t debug_parts(debug_session *s, const debug_variable *of, uint64_t first,
 
 /* --- expressions --------------------------------------------------------- */
 
-/* What names mean in that frame, from here on. */
-static void choose(debug_session *s, uint32_t frame)
+void dbg_choose_frame(dbg_session *s, uint32_t frame)
 {
     s->frame = s->place == AT_EVENT && s->site && frame < s->site->n_frames
                    ? frame
@@ -325,7 +324,7 @@ vpu_status debug_evaluate(debug_session *s, uint32_t frame, const char *text,
     dbg_value v;
     vpu_status st;
 
-    choose(s, frame);
+    dbg_choose_frame(s, frame);
     st = look_evaluate(s, text, NULL, &v, err);
     if (!st)
         *out = variable_of(s, text, text, &v, a);
@@ -343,7 +342,7 @@ vpu_status debug_assign(debug_session *s, uint32_t frame, const char *to,
     if (s->place != AT_EVENT)
         return err_set(err, VPU_ERR_INVALID,
                        "a variable is changed where the kernel stands");
-    choose(s, frame);
+    dbg_choose_frame(s, frame);
     st = dbg_change_make(s, to, value, &gone, err);
     s->frame = 0;
     return st ? st : debug_evaluate(s, frame, to, a, out, err);

@@ -445,6 +445,12 @@ START_TEST(frames)
                                 "{'expression': 'at', 'frameId': %d}",
                                 (int)number_at(m, "stackFrames[1].id")));
     ck_assert_str_eq(text_at(m, "result"), "2");
+    m = editor_ask("evaluate",
+                   arena_printf(twist.arena,
+                                "{'expression': 'print l', 'context': 'repl', "
+                                "'frameId': %d}",
+                                editor_frame() + 1));
+    ck_assert_str_eq(text_at(m, "result"), "l = 2");
     m = editor_ask("stackTrace", "{'threadId': 1, 'startFrame': 1}");
     ck_assert_uint_eq(json_array_size(editor_at(m, "stackFrames")), 1);
     editor_ask("stepOut", "{'threadId': 1}");
