@@ -30,6 +30,10 @@ static bool fits(dbg_session *s, const char *text)
 
 static void show_point(dbg_session *s, const dbg_point *p)
 {
+    static const char *const ops[] = {[HITS_EQUAL] = "==",
+                                      [HITS_BEHIND] = ">",
+                                      [HITS_FROM] = ">=",
+                                      [HITS_EACH] = "a multiple of"};
     const char *kind = p->temporary ? "temporary " : "";
 
     if (p->watch)
@@ -40,7 +44,15 @@ static void show_point(dbg_session *s, const dbg_point *p)
         str_printf(&s->buf, "%sbreakpoint %u: %s%sline %u", kind, p->number,
                    p->file, *p->file ? ", " : "", p->line);
     if (!p->watch)
-        str_printf(&s->buf, "%s%s\n", *p->text ? ", if " : "", p->text);
+        str_printf(&s->buf, "%s%s", *p->text ? ", if " : "", p->text);
+    if (p->when != HITS_ALL)
+        str_printf(&s->buf, ", when the time is %s %llu; it was %llu so far",
+                   ops[p->when], (unsigned long long)p->times,
+                   (unsigned long long)p->passed);
+    if (p->log)
+        str_printf(&s->buf, ", says '%s'", p->log);
+    if (!p->watch)
+        str_puts(&s->buf, "\n");
 }
 
 static void put_at(dbg_session *s, dbg_point *p, const dbg_place *to,

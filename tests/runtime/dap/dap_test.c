@@ -482,6 +482,15 @@ START_TEST(counted)
     m = editor_event("output");
     ck_assert_str_eq(text_at(m, "output"), "at 0: 1, {there is no 'nothing' "
                                            "here}\n");
+    m = editor_ask("evaluate", "{'expression': 'points', 'context': 'repl'}");
+    ck_assert_str_eq(
+        text_at(m, "result"),
+        arena_printf(twist.arena,
+                     "breakpoint 1: %s/twist.cl, line 18, when the time is a "
+                     "multiple of 5; it was 5 so far\n"
+                     "breakpoint 2: %s/twist.cl, line 19, says 'at {at}: {l + "
+                     "1}, {nothing}'",
+                     twist.dir, twist.dir));
     editor_ask("continue", "{'threadId': 1}");
     editor_stops("breakpoint", 18); /* 10th: item 3, i == 0 */
     ck_assert_str_eq(editor_value("l * 10 + i"), "30");
