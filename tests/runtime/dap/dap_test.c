@@ -658,6 +658,12 @@ START_TEST(commands)
     ck_assert_int_eq(editor_kept("continued"), 0);
     editor_event("continued");
     editor_stops("breakpoint", 22);
+    editor_ask("evaluate", "{'expression': 'back 2', 'context': 'repl'}");
+    editor_event("continued");
+    editor_stops("step", 3);
+    editor_ask("evaluate", "{'expression': 'run', 'context': 'repl'}");
+    editor_event("continued");
+    editor_stops("breakpoint", 22);
     m = editor_ask("completions", "{'text': 'rever', 'column': 6}");
     ck_assert_str_eq(text_at(m, "targets[0].label"), "reverse-continue");
     m = editor_ask("loadedSources", NULL);
