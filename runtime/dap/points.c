@@ -6,6 +6,8 @@
 #include "runtime/dap/server.h"
 #include "runtime/json/jsontext.h"
 
+enum { MAX_LIST = 1024 };
+
 uint32_t dap_point_id(const dap_server *s, uint32_t number)
 {
     for (size_t k = 0; k < s->n_points; k++)
@@ -163,7 +165,7 @@ static void replace(dap_server *s, dap_kind kind, const char *path,
                     const json_t *list, json_t *body)
 {
     json_t *out = json_array(), *v;
-    uint32_t ids[1024], n = 0;
+    uint32_t ids[MAX_LIST], n = 0;
     size_t i;
 
     for (size_t k = 0; k < s->n_points; k++)
@@ -172,7 +174,7 @@ static void replace(dap_server *s, dap_kind kind, const char *path,
     {
         json_t *wanted = json_is_object(v) ? json_copy(v) : json_object();
 
-        if (n == sizeof ids / sizeof *ids) {
+        if (n == MAX_LIST) {
             json_decref(wanted);
             break;
         }
@@ -192,6 +194,10 @@ static void replace(dap_server *s, dap_kind kind, const char *path,
                     set(s, &s->points[at]);
                 json_array_append_new(out, describe(s, &s->points[at]));
             }
+    while (json_array_size(out) < json_array_size(list)) /* one for each */
+        json_array_append_new(out,
+                              json_pack("{s:b, s:s}", "verified", 0, "message",
+                                        "there are too many breakpoints"));
     json_object_set_new(body, "breakpoints", out);
 }
 

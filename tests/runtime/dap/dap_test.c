@@ -510,6 +510,28 @@ START_TEST(counted)
 }
 END_TEST
 
+/* An answer for each, however many there are. */
+START_TEST(many)
+{
+    str list = {.arena = twist.arena};
+    json_t *m, *b;
+    size_t k, verified = 0;
+
+    editor_launch(", 'stopOnEntry': true");
+    editor_stops("entry", 11);
+    for (int i = 0; i < 1100; i++)
+        str_printf(&list, "%s{'line': 22, 'condition': 'l == %d'}",
+                   i ? ", " : "", i);
+    m = editor_ask("setBreakpoints", source(str_text(&list)));
+    json_array_foreach(editor_at(m, "breakpoints"), k, b) verified +=
+        is_true(editor_at(b, "verified"));
+    ck_assert_uint_eq(k, 1100);
+    ck_assert_uint_eq(verified, DEBUG_MAX_POINTS);
+    m = editor_ask("setBreakpoints", source("{'line': 23}"));
+    ck_assert(is_true(editor_at(m, "breakpoints[0].verified")));
+}
+END_TEST
+
 /* Who wrote an element last: from the end backwards. */
 START_TEST(data)
 {
@@ -699,6 +721,7 @@ int main(void)
     tcase_add_test(c, values);
     tcase_add_test(c, frames);
     tcase_add_test(c, counted);
+    tcase_add_test(c, many);
     tcase_add_test(c, data);
     tcase_add_loop_test(c, faults, 0, 2);
     tcase_add_test(c, bundles);
