@@ -126,6 +126,7 @@ static const char *const abilities[] = {"supportsConfigurationDoneRequest",
                                         "supportsTerminateRequest",
                                         "supportsDataBreakpoints",
                                         "supportsDisassembleRequest",
+                                        "supportsReadMemoryRequest",
                                         "supportsSteppingGranularity",
                                         "supportsCancelRequest",
                                         "supportsCompletionsRequest"};

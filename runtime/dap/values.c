@@ -1,9 +1,13 @@
 /* Scopes, variables and expressions. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/dap/server.h"
 #include "runtime/json/jsontext.h"
+
+enum { MAX_BYTES = 1 << 20 };
 
 /* --- references ---------------------------------------------------------- */
 
@@ -44,6 +48,8 @@ void dap_value_out(dap_server *s, const debug_variable *v, uint32_t frame,
 {
     bool parts = v->named + v->indexed > 0;
     dap_handle h = {.frame = frame, .of = *v};
+    char address[32];
+    uint32_t at;
 
     json_object_set_new(to, as, jsontext_string(v->text));
     json_object_set_new(to, "type", jsontext_string(v->type));
@@ -55,6 +61,10 @@ void dap_value_out(dap_server *s, const debug_variable *v, uint32_t frame,
     if (v->indexed)
         json_object_set_new(to, "indexedVariables",
                             json_integer((json_int_t)v->indexed));
+    if (debug_address(s->session, v, &at)) {
+        snprintf(address, sizeof address, "0x%" PRIx32, at);
+        json_object_set_new(to, "memoryReference", json_string(address));
+    }
 }
 
 /* --- scopes -------------------------------------------------------------- */
@@ -283,5 +293,57 @@ vpu_status dap_do_completions(dap_server *s, const json_t *args, json_t *body,
             json_pack("{s:o, s:I, s:I}", "label", jsontext_string(words[k]),
                       "start", (json_int_t)(from + (s->columns_from_0 ? 0 : 1)),
                       "length", (json_int_t)(len - from)));
+    return VPU_OK;
+}
+
+/* --- memory -------------------------------------------------------------- */
+
+/* RFC 4648, "Base 64 Encoding". */
+static void base64(const uint8_t *in, uint64_t n, str *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (uint64_t k = 0; k < n; k += 3) {
+        uint64_t left = n - k;
+        uint32_t v = (uint32_t)in[k] << 16;
+        char four[4];
+
+        v |= left > 1 ? (uint32_t)in[k + 1] << 8 : 0;
+        v |= left > 2 ? in[k + 2] : 0;
+        for (int d = 0; d < 4; d++)
+            four[d] = digits[v >> (18 - 6 * d) & 63];
+        if (left < 3)
+            four[3] = '=';
+        if (left < 2)
+            four[2] = '=';
+        str_add(out, four, 4);
+    }
+}
+
+vpu_status dap_do_readMemory(dap_server *s, const json_t *args, json_t *body,
+                             vpu_error *err)
+{
+    const char *from = dap_text(args, "memoryReference");
+    json_int_t count = dap_number(args, "count", -1);
+    str text = {.arena = s->arena};
+    const uint8_t *bytes;
+    char *end = NULL, address[32];
+    uint64_t at = from ? strtoull(from, &end, 0) : 0, n;
+
+    if (!from || end == from || *end || count < 0 || count > MAX_BYTES)
+        return err_set(err, VPU_ERR_INVALID,
+                       "readMemory needs memoryReference, an address, and "
+                       "count, up to %d",
+                       MAX_BYTES);
+    at += (uint64_t)dap_number(args, "offset", 0);
+    n = (uint64_t)count;
+    bytes = debug_memory(s->session, at, &n);
+    base64(bytes, n, &text);
+    snprintf(address, sizeof address, "0x%" PRIx64, at);
+    json_object_set_new(body, "address", json_string(address));
+    json_object_set_new(body, "unreadableBytes",
+                        json_integer(count - (json_int_t)n));
+    json_object_set_new(body, "data", json_string(str_text(&text)));
     return VPU_OK;
 }

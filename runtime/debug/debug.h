@@ -223,6 +223,15 @@ vpu_status debug_assign(debug_session *s, uint32_t frame, const char *to,
                         const char *value, arena *a, debug_variable *out,
                         vpu_error *err);
 
+/* The address of what a variable means: of its tensor, of what it points to, of
+ * itself. False: it has none. */
+bool debug_address(const debug_session *s, const debug_variable *v,
+                   uint32_t *address);
+/* Bytes of the device's memory from an address on; *bytes: at most so many,
+ * then how many there are. NULL: none. Valid until the kernel goes on. */
+const uint8_t *debug_memory(const debug_session *s, uint64_t address,
+                            uint64_t *bytes);
+
 /* Addresses of bundles are so far apart. */
 enum { DEBUG_BUNDLE_BYTES = 16 };
 

@@ -347,3 +347,45 @@ vpu_status debug_assign(debug_session *s, uint32_t frame, const char *to,
     s->frame = 0;
     return st ? st : debug_evaluate(s, frame, to, a, out, err);
 }
+
+/* --- memory -------------------------------------------------------------- */
+
+bool debug_address(const debug_session *s, const debug_variable *v,
+                   uint32_t *address)
+{
+    dbg_value n;
+
+    if (v->tensor)
+        *address = backend_address(&s->sim, v->buffer);
+    else if (v->value.type && v->value.type->kind == DBG_POINTER &&
+             !dbg_number(&v->value, &n, NULL))
+        *address = (uint32_t)n.integer;
+    else
+        *address = v->address;
+    return v->tensor || v->in_memory ||
+           (v->value.type && v->value.type->kind == DBG_POINTER);
+}
+
+const uint8_t *debug_memory(const debug_session *s, uint64_t address,
+                            uint64_t *bytes)
+{
+    const memory *m = backend_memory(&s->sim);
+    uint64_t some = 0,
+             all = *bytes; /* there are the former, not all of these */
+
+    *bytes = 0;
+    if (address > UINT32_MAX || !all)
+        return NULL;
+    if (memory_readable(m, (uint32_t)address, all))
+        some = all;
+    while (all - some > 1) {
+        uint64_t half = some + (all - some) / 2;
+
+        if (memory_readable(m, (uint32_t)address, half))
+            some = half;
+        else
+            all = half;
+    }
+    *bytes = some;
+    return some ? memory_window(m) + address : NULL;
+}

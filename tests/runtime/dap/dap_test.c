@@ -413,6 +413,54 @@ START_TEST(values)
 }
 END_TEST
 
+/* Memory from where a variable stands or points, as far as there is some. */
+START_TEST(bytes)
+{
+    static const struct {
+        int offset, count, unreadable;
+        const char *data;
+    } reads[] = {{0, 0, 0, ""},
+                 {7, 1, 0, "Ig=="}, /* 3/256 is 0x2200, 1/256 0x1c00 */
+                 {2, 2, 0, "ABw="},
+                 {2, 4, 0, "ABwAIA=="},
+                 {-2, 4, 4, ""}};
+    json_t *m;
+    const char *at;
+
+    editor_launch(", 'stopOnEntry': true");
+    editor_stops("entry", 11);
+    for (int k = 0; k < 2; k++) {
+        m = editor_ask("evaluate",
+                       arena_printf(twist.arena, "{'expression': '%s'}",
+                                    k ? "in0" : "src"));
+        at = text_at(m, "memoryReference");
+        ck_assert_ptr_nonnull(at);
+        for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+            m = editor_ask(
+                "readMemory",
+                arena_printf(twist.arena,
+                             "{'memoryReference': '%s', 'offset': %d, "
+                             "'count': %d}",
+                             at, reads[i].offset, reads[i].count));
+            ck_assert_str_eq(text_at(m, "data"), reads[i].data);
+            ck_assert_int_eq(number_at(m, "unreadableBytes"),
+                             reads[i].unreadable);
+        }
+    }
+    m = editor_ask("readMemory",
+                   arena_printf(twist.arena,
+                                "{'memoryReference': '%s', 'count': 65536}",
+                                at));
+    ck_assert_int_lt(number_at(m, "unreadableBytes"), 65536 - 191);
+    ck_assert_int_gt(number_at(m, "unreadableBytes"), 0);
+    m = editor_ask("readMemory",
+                   "{'memoryReference': '0xffffffffffff', 'count': 8}");
+    ck_assert_int_eq(number_at(m, "unreadableBytes"), 8);
+    editor_refused("readMemory", "{'memoryReference': '', 'count': 8}",
+                   "an address");
+}
+END_TEST
+
 /* Inlined functions are frames, each with its own variables. */
 START_TEST(frames)
 {
@@ -719,6 +767,7 @@ int main(void)
     tcase_add_test(c, from_zero);
     tcase_add_test(c, stale);
     tcase_add_test(c, values);
+    tcase_add_test(c, bytes);
     tcase_add_test(c, frames);
     tcase_add_test(c, counted);
     tcase_add_test(c, many);
