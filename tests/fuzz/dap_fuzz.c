@@ -125,8 +125,8 @@ static void *serve(void *config)
 
 /* --- the editor ---------------------------------------------------------- */
 
-/* All that it says until it is quiet; behind a launch, until that is answered.
- */
+/* All that it says until it is quiet; behind a launch, until that is answered,
+ * or what was meant to be one. */
 static void listen_to(int from, bool launched)
 {
     struct pollfd f = {.fd = from, .events = POLLIN};
@@ -138,7 +138,7 @@ static void listen_to(int from, bool launched)
         if (n <= 0)
             return;
         text[n] = 0;
-        launched &= !strstr(text, "\"launch\"");
+        launched &= !strstr(text, "\"success\"");
     }
 }
 
