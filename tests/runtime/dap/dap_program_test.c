@@ -28,9 +28,9 @@ static void add(str *out, int seq, const char *command, const char *args)
     str_free(&text);
 }
 
-/* Runs it with these requests, whose input stays open for so many seconds. What
- * it writes, as messages; each must be one. */
-static json_t *session(const str *requests, const char *seconds)
+/* Runs it with these requests; its input stays open until the session is over.
+ * What it writes, as messages; each must be one. */
+static json_t *session(const str *requests)
 {
     const char *vpu = getenv("VPU");
     char *path = realpath(vpu && *vpu ? vpu : "build/vpu", NULL), *out;
@@ -42,9 +42,11 @@ static json_t *session(const str *requests, const char *seconds)
     ck_assert_int_eq(
         system(arena_printf(
             twist.arena,
-            "cd %s && mkdir -p elsewhere && cd elsewhere && (cat ../requests; "
-            "sleep %s) | XDG_CACHE_HOME=%s/.c timeout 60 %s dap > ../out",
-            twist.dir, seconds, twist.dir, path)),
+            "cd %s && mkdir -p elsewhere && : > out && cd elsewhere && "
+            "(cat ../requests; n=0; while ! grep -q terminated ../out && "
+            "[ $n -lt 400 ]; do n=$((n + 1)); sleep 0.1; done) | "
+            "XDG_CACHE_HOME=%s/.c timeout 50 %s dap > ../out",
+            twist.dir, twist.dir, path)),
         0);
     free(path);
     at = terminal_bytes(&twist, "out", &n);
@@ -91,7 +93,7 @@ START_TEST(output)
                      "\"inputs\": [\"0=ramp\"]}",
                      twist.dir));
     add(&requests, 3, "configurationDone", "{}");
-    list = session(&requests, "3");
+    list = session(&requests);
     json_array_foreach(list, k, m)
     {
         if (json_object_get(m, "success"))
@@ -126,7 +128,7 @@ START_TEST(wrong_launch)
 
     add(&requests, 1, "initialize", "{}");
     add(&requests, 2, "launch", refused[_i].args);
-    list = session(&requests, "0");
+    list = session(&requests);
     json_array_foreach(list, k, m)
     {
         if (!strcmp(text_of(m, "command"), "launch"))
