@@ -60,7 +60,7 @@ typedef struct cli_command {
 extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
     cli_asm, cli_calibrate, cli_machine, cli_devices, cli_blob, cli_stick,
     cli_reset, cli_view, cli_trace, cli_stick_report, cli_lint, cli_check,
-    cli_debug, cli_port, cli_tune, cli_whatif, cli_sweep, cli_cl;
+    cli_debug, cli_dap, cli_port, cli_tune, cli_whatif, cli_sweep, cli_cl;
 
 /* Warnings and notes to stderr, each text once, progress when stderr is a
  * terminal. quiet leaves warnings only. */
@@ -107,6 +107,9 @@ void cli_help_parts(const cli_command *c, str *out);
 
 /* The text of `vpu NAME --help`. */
 void cli_help(const cli_command *c, str *out);
+/* Parses options of these tables into `fields`. Errors of options_parse. */
+vpu_status cli_take(const cli_table *tables, size_t n, void *fields,
+                    options_line *line, arena *a, vpu_error *err);
 /* Parses the command's options into `fields`. CLI_OK, or the exit status after
  * saying what is wrong. */
 int cli_parse(const cli_command *c, void *fields, options_line *line, arena *a);

@@ -66,12 +66,13 @@ static vpu_status fill(void *user, uint32_t i, void *data, vpu_error *err)
     return target_fill(&s->t, &s->bound.graph->buffers[i], s->a, data, err);
 }
 
+static atomic_bool interrupted; /* by the signal */
+
 /* The first one stops the kernel; one more, before it did, the program. */
 static void on_interrupt(int sig)
 {
-    if (debug_interrupted)
+    if (atomic_exchange(&interrupted, true))
         ending_die_of(sig);
-    debug_interrupted = 1;
 }
 
 static vpu_status run(session *s, vpu_error *err)
@@ -83,6 +84,7 @@ static vpu_status run(session *s, vpu_error *err)
                         .in = s->script ? in : in + 1,
                         .n_in = s->script ? 2 : 1,
                         .out = stdout,
+                        .interrupt = &interrupted,
                         .clear = cli_progress_done,
                         .shown = isatty(1),
                         .fill = fill,

@@ -20,11 +20,11 @@
 #include "runtime/cli/stop.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,     &cli_debug,     &cli_check,       &cli_lint, &cli_diff,
-    &cli_record,  &cli_suite,     &cli_port,        &cli_tune, &cli_whatif,
-    &cli_sweep,   &cli_cc,        &cli_asm,         &cli_view, &cli_trace,
-    &cli_machine, &cli_calibrate, &cli_devices,     &cli_blob, &cli_cl,
-    &cli_stick,   &cli_reset,     &cli_stick_report};
+    &cli_run,    &cli_debug,   &cli_dap,       &cli_check,       &cli_lint,
+    &cli_diff,   &cli_record,  &cli_suite,     &cli_port,        &cli_tune,
+    &cli_whatif, &cli_sweep,   &cli_cc,        &cli_asm,         &cli_view,
+    &cli_trace,  &cli_machine, &cli_calibrate, &cli_devices,     &cli_blob,
+    &cli_cl,     &cli_stick,   &cli_reset,     &cli_stick_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;
@@ -320,16 +320,22 @@ void cli_help(const cli_command *c, str *out)
         str_puts(out, c->tail);
 }
 
+vpu_status cli_take(const cli_table *tables, size_t n, void *fields,
+                    options_line *line, arena *a, vpu_error *err)
+{
+    options_table *list = arena_array(a, options_table, n + 1);
+
+    for (size_t k = 0; k < n; k++)
+        list[k] = (options_table){tables[k].options->rows, tables[k].options->n,
+                                  (char *)fields + tables[k].at};
+    return options_parse(list, n, line, a, err);
+}
+
 int cli_parse(const cli_command *c, void *fields, options_line *line, arena *a)
 {
-    options_table *tables = arena_array(a, options_table, c->n_tables + 1);
     vpu_error err;
 
-    for (size_t k = 0; k < c->n_tables; k++)
-        tables[k] =
-            (options_table){c->tables[k].options->rows, c->tables[k].options->n,
-                            (char *)fields + c->tables[k].at};
-    if (options_parse(tables, c->n_tables, line, a, &err))
+    if (cli_take(c->tables, c->n_tables, fields, line, a, &err))
         return cli_usage(c, "%s", err.msg);
     return CLI_OK;
 }

@@ -233,25 +233,38 @@ static const cli_option backend_rows[] = {
      .help = "How it runs (machine, order and so on are of the simulator):"}};
 const cli_options target_how_backend_heading = CLI_OPTIONS(backend_rows);
 
-int target_check(target_options *o, const cli_command *c, char *const *words,
-                 int n_words)
+vpu_status target_take_words(target_options *o, char *const *words, int n_words,
+                             vpu_error *err)
 {
     if (!n_words)
-        return cli_usage(c, "no binding file");
+        return err_set(err, VPU_ERR_INVALID, "no binding file");
     o->bindings = (const char *const *)words;
     o->n_bindings = (size_t)n_words;
     o->stick.release = o->strict;
     o->stick.n_shaves = o->how.n_shaves;
     if (o->model && o->shapes.n)
-        return cli_usage(c, "--model and --shape exclude each other");
+        return err_set(err, VPU_ERR_INVALID,
+                       "--model and --shape exclude each other");
     if (o->model && o->layer)
-        return cli_usage(c, "--model and --layer exclude each other; "
-                            "--at NAME picks a layer of the model");
+        return err_set(err, VPU_ERR_INVALID,
+                       "--model and --layer exclude each other; --at NAME "
+                       "picks a layer of the model");
     if (o->model && o->blobs.n)
-        return cli_usage(c, "--model and --blob exclude each other");
+        return err_set(err, VPU_ERR_INVALID,
+                       "--model and --blob exclude each other");
     if (o->at && !o->model)
-        return cli_usage(c, "--at needs --model");
-    return CLI_OK;
+        return err_set(err, VPU_ERR_INVALID, "--at needs --model");
+    return VPU_OK;
+}
+
+int target_check(target_options *o, const cli_command *c, char *const *words,
+                 int n_words)
+{
+    vpu_error err;
+
+    return target_take_words(o, words, n_words, &err)
+               ? cli_usage(c, "%s", err.msg)
+               : CLI_OK;
 }
 
 /* --- binding ------------------------------------------------------------- */

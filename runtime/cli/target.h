@@ -71,6 +71,9 @@ void target_init(target_options *o);
  */
 int target_check(target_options *o, const cli_command *c, char *const *words,
                  int n_words);
+/* The same without saying what is wrong: VPU_ERR_INVALID. */
+vpu_status target_take_words(target_options *o, char *const *words, int n_words,
+                             vpu_error *err);
 
 /* A layer bound: what a backend runs. */
 typedef struct {

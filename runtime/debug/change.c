@@ -66,11 +66,28 @@ static vpu_status change_to(dbg_session *s, const dbg_value *to,
     return dbg_store(&n, to->type, c->bytes, err);
 }
 
+vpu_status dbg_change_make(dbg_session *s, const char *to, const char *from,
+                           size_t *gone, vpu_error *err)
+{
+    dbg_change c = {0};
+    dbg_value place, value;
+    vpu_status st = look_evaluate(s, to, NULL, &place, err);
+
+    if (!st)
+        st = look_evaluate(s, from, NULL, &value, err);
+    if (!st)
+        st = change_to(s, &place, &value, &c, err);
+    if (st)
+        return st;
+    *gone = dbg_change_forget(s, &s->pos);
+    *arena_append(s->arena, s->changes, s->n_changes, s->cap_changes) = c;
+    write_bytes(s, &c);
+    return VPU_OK;
+}
+
 dbg_outcome dbg_do_set_var(dbg_session *s, char *arg)
 {
     char *equals = assignment(arg);
-    dbg_change c = {0};
-    dbg_value to, from;
     vpu_error err = {0};
     size_t gone;
 
@@ -82,13 +99,8 @@ dbg_outcome dbg_do_set_var(dbg_session *s, char *arg)
     *equals = 0;
     for (char *end = equals; end > arg && strchr(" \t", end[-1]);)
         *--end = 0;
-    if (look_evaluate(s, arg, NULL, &to, &err) ||
-        look_evaluate(s, equals + 1, NULL, &from, &err) ||
-        change_to(s, &to, &from, &c, &err))
+    if (dbg_change_make(s, arg, equals + 1, &gone, &err))
         return dbg_refuse(s, "error: %s", err.msg);
-    gone = dbg_change_forget(s, &s->pos);
-    *arena_append(s->arena, s->changes, s->n_changes, s->cap_changes) = c;
-    write_bytes(s, &c);
     if (gone)
         str_printf(&s->buf, "changes further on are forgotten: %zu\n", gone);
     return look_print(s, arg, 0) ? DBG_STAY : DBG_FAILED;

@@ -204,7 +204,7 @@ static bool is_person(const debug_input *in)
     return in->ask != NULL;
 }
 
-static dbg_outcome do_line(dbg_session *s, char *line)
+dbg_outcome dbg_command_do(dbg_session *s, char *line)
 {
     const dbg_command *c;
     size_t n;
@@ -299,7 +299,7 @@ static dbg_outcome do_next_line(dbg_session *s)
     else
         memcpy(s->last, s->line, sizeof s->last);
     s->repeat = NULL;
-    r = do_line(s, s->line);
+    r = dbg_command_do(s, s->line);
     if (r == DBG_STAY || r == DBG_FAILED)
         snprintf(s->last, sizeof s->last, "%s", s->repeat ? s->repeat : "");
     if (r == DBG_FAILED)

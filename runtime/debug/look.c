@@ -31,18 +31,22 @@ static const dbg_type *scalar_type(tensor_dtype t)
     return &types[t];
 }
 
-static dbg_value whole_buffer(dbg_session *s, uint32_t buffer)
+dbg_value look_buffer(uint32_t buffer, const graph_buffer *b, arena *a)
 {
-    dbg_type *t = arena_new(s->scratch, dbg_type);
+    dbg_type *t = arena_new(a, dbg_type);
 
-    *t = (dbg_type){.kind = DBG_TENSOR,
-                    .count = buffer,
-                    .of = scalar_type(s->graph->buffers[buffer].desc.dtype)};
+    *t = (dbg_type){
+        .kind = DBG_TENSOR, .count = buffer, .of = scalar_type(b->desc.dtype)};
     return (dbg_value){.type = t};
 }
 
-/* A kernel's argument where there are no variables: as the binding has it. */
-static bool argument(dbg_session *s, const char *name, dbg_value *out)
+static dbg_value whole_buffer(dbg_session *s, uint32_t buffer)
+{
+    return look_buffer(buffer, &s->graph->buffers[buffer], s->scratch);
+}
+
+bool look_argument(const dbg_session *s, const char *name, arena *a,
+                   dbg_value *out)
 {
     const graph_launch *l = dbg_session_launch(s);
     const graph_arg *arg = NULL;
@@ -53,7 +57,7 @@ static bool argument(dbg_session *s, const char *name, dbg_value *out)
     if (!arg)
         return false;
     if (arg->kind == GRAPH_ARG_BUFFER)
-        *out = whole_buffer(s, arg->buffer);
+        *out = look_buffer(arg->buffer, &s->graph->buffers[arg->buffer], a);
     else if (arg->kind == GRAPH_ARG_FLOAT)
         *out = (dbg_value){.real = true, .floating = (double)arg->real};
     else if (arg->kind == GRAPH_ARG_INT)
@@ -82,7 +86,7 @@ static vpu_status variable(void *user, const char *name, dbg_value *out,
             *out = whole_buffer(s, i);
             return VPU_OK;
         }
-    if (argument(s, name, out))
+    if (look_argument(s, name, s->scratch, out))
         return VPU_OK;
     return err_set(err, VPU_ERR_INVALID, "there is no '%s' here", name);
 }
@@ -170,12 +174,10 @@ static vpu_status pointed_to(dbg_session *s, const dbg_value *p,
                         (uint32_t)n.integer);
 }
 
-static vpu_status element(void *user, const dbg_value *base,
-                          const int64_t *index, uint32_t n, dbg_value *out,
-                          vpu_error *err)
+vpu_status look_element(dbg_session *s, const dbg_value *base,
+                        const int64_t *index, uint32_t n, dbg_value *out,
+                        vpu_error *err)
 {
-    looker *k = user;
-    dbg_session *s = k->s;
     uint32_t buffer = (uint32_t)base->type->count;
     const graph_buffer *b;
     uint64_t at = 0, bytes;
@@ -203,6 +205,15 @@ static vpu_status element(void *user, const dbg_value *base,
                         .at = (const uint8_t *)backend_buffer(&s->sim, buffer) +
                               at * bytes};
     return st;
+}
+
+static vpu_status element(void *user, const dbg_value *base,
+                          const int64_t *index, uint32_t n, dbg_value *out,
+                          vpu_error *err)
+{
+    looker *k = user;
+
+    return look_element(k->s, base, index, n, out, err);
 }
 
 bool look_address(const dbg_session *s, const uint8_t *at, uint32_t *address)
@@ -285,7 +296,7 @@ bool look_print(dbg_session *s, const char *text, char letter)
 
 /* --- source -------------------------------------------------------------- */
 
-static const char *source_text(dbg_session *s, const char *file)
+const char *look_source(dbg_session *s, const char *file)
 {
     const graph_launch *l = dbg_session_launch(s);
     const char *held = l ? graph_launch_text(l, file) : NULL;
@@ -317,7 +328,7 @@ static bool show_line(dbg_session *s, const char *text, uint32_t line,
 
 bool look_line(dbg_session *s, const char *file, uint32_t line)
 {
-    return show_line(s, source_text(s, file), line, false);
+    return show_line(s, look_source(s, file), line, false);
 }
 
 void look_list_at(dbg_session *s, const char *file, uint32_t line)
@@ -328,7 +339,7 @@ void look_list_at(dbg_session *s, const char *file, uint32_t line)
 
 dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line)
 {
-    const char *text = source_text(s, file);
+    const char *text = look_source(s, file);
 
     if (!text)
         return dbg_refuse(s, "%s cannot be read", file);
@@ -356,7 +367,7 @@ static void triple(str *out, const uint32_t v[3])
     str_printf(out, "(%u,%u,%u)", v[0], v[1], v[2]);
 }
 
-static void group_text(dbg_session *s, str *out)
+void look_group(const dbg_session *s, str *out)
 {
     uint32_t n[3], g[3];
 
@@ -370,7 +381,7 @@ static void group_text(dbg_session *s, str *out)
         str_printf(out, ", %s phase", phases[s->phase]);
 }
 
-static void item_text(const dbg_session *s, uint32_t item, str *out)
+void look_item(const dbg_session *s, uint32_t item, str *out)
 {
     uint32_t id[3];
 
@@ -413,13 +424,13 @@ void look_place(dbg_session *s)
         str_printf(&s->buf, " in %s", x->function);
     str_puts(&s->buf, ", ");
     if (!s->cfg->bundles) {
-        item_text(s, s->cur, &s->buf);
+        look_item(s, s->cur, &s->buf);
         str_puts(&s->buf, " of ");
     }
-    group_text(s, &s->buf);
+    look_group(s, &s->buf);
     str_puts(&s->buf, x->kind == 'e' ? ", at its end\n" : "\n");
     if (x->line)
-        show_line(s, source_text(s, x->file), x->line, false);
+        show_line(s, look_source(s, x->file), x->line, false);
     if (s->cfg->bundles)
         show_bundle(s);
     look_list_at(s, x->file, x->line);
@@ -461,10 +472,10 @@ static void show_items(dbg_session *s)
         if (k < s->n_items && !strcmp(str_text(&now), str_text(&next)))
             continue;
         str_puts(&s->buf, "  ");
-        item_text(s, from, &s->buf);
+        look_item(s, from, &s->buf);
         if (k - from > 1) {
             str_puts(&s->buf, " to ");
-            item_text(s, k - 1, &s->buf);
+            look_item(s, k - 1, &s->buf);
         }
         str_printf(&s->buf, ": %s\n", str_text(&now));
         from = k;
@@ -486,7 +497,7 @@ void look_where(dbg_session *s)
     }
     dbg_session_groups(s, n);
     str_printf(&s->buf, "%s, kernel %s: ", l->name, l->entry);
-    group_text(s, &s->buf);
+    look_group(s, &s->buf);
     str_printf(&s->buf, " of %ux%ux%u, event %" PRIu64 "\n", n[0], n[1], n[2],
                s->pos.event);
     if (s->cfg->bundles)
@@ -497,8 +508,8 @@ void look_where(dbg_session *s)
 
 /* --- locals -------------------------------------------------------------- */
 
-static bool hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v,
-                   const dbg_frame *f)
+bool look_hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v,
+                 const dbg_frame *f)
 {
     return !track_at(it, v) || track_find(s, it, v->name) != v ||
            (v->line > f->line && v->scope == it->site->scopes[f->first]);
@@ -512,7 +523,8 @@ static void show_scope(dbg_session *s, const dbg_item *it, uint32_t scope,
         dbg_value value = {.type = v->type, .at = track_at(it, v)};
 
         /* The ids of the item are of no line. */
-        if (v->scope != scope || (source && !v->line) || hidden(s, it, v, f))
+        if (v->scope != scope || (source && !v->line) ||
+            look_hidden(s, it, v, f))
             continue;
         str_printf(&s->buf, "%s = ", v->name);
         look_show(s, &value, 0);

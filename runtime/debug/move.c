@@ -74,6 +74,7 @@ dbg_outcome dbg_do_run(dbg_session *s, char *arg)
     (void)arg;
     if (gone)
         str_printf(&s->buf, "what was changed is as it was: %zu\n", gone);
+    points_restart(s);
     s->goal = goal_here(s, GO_FORWARD, WANT_NOTHING);
     return s->place == AT_START ? DBG_GO : DBG_AGAIN;
 }

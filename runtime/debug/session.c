@@ -9,8 +9,6 @@
 
 enum { PROGRESS_GROUPS = 16 };
 
-volatile sig_atomic_t debug_interrupted;
-
 const graph_launch *dbg_session_launch(const dbg_session *s)
 {
     uint32_t n = s->graph->n_launches, i = s->pos.launch;
@@ -31,6 +29,10 @@ static void put(const dbg_session *s, const char *text, size_t n)
 {
     str shown = {0};
 
+    if (s->cfg->control) {
+        s->cfg->control->print(s->cfg->control->user, text, n);
+        return;
+    }
     if (n && s->cfg->clear)
         s->cfg->clear();
     if (s->cfg->shown)
@@ -42,6 +44,8 @@ static void put(const dbg_session *s, const char *text, size_t n)
 
 void dbg_session_flush(dbg_session *s)
 {
+    if (s->cfg->control)
+        return; /* what is said belongs to who has asked */
     put(s, str_text(&s->buf), s->buf.n);
     if (fflush(s->cfg->out))
         s->quit = true; /* nobody listens any more */
@@ -148,32 +152,41 @@ static bool wanted(const dbg_session *s)
 static void stop(dbg_session *s)
 {
     str ignored = {0};
+    bool goes_on;
 
+    s->n_stops++;
     s->frame = 0;
+    s->at_fault = s->cause == DEBUG_BY_FAULT;
     points_hold(s, &ignored); /* watches know the value from here on */
     points_forget_temporary(s);
     str_free(&ignored);
-    if (s->why.n)
-        str_printf(&s->buf, "%s\n", str_text(&s->why));
-    str_free(&s->why);
-    look_place(s);
-    dbg_show_displays(s);
-    dbg_session_flush(s);
-    if (!dbg_command_loop(s))
+    if (s->cfg->control) {
+        goes_on = dbg_control_stop(s);
+    } else {
+        if (s->why.n)
+            str_printf(&s->buf, "%s\n", str_text(&s->why));
+        str_free(&s->why);
+        look_place(s);
+        dbg_show_displays(s);
+        dbg_session_flush(s);
+        goes_on = dbg_command_loop(s);
+    }
+    if (!goes_on)
         exec_leave();
 }
 
 static void search(dbg_session *s)
 {
     str why = {0};
-    bool hit;
+    uint64_t hit;
 
     if (dbg_compare(&s->pos, &s->goal.target) >= 0) {
         s->search_over = true;
         exec_leave();
     }
-    hit = s->goal.points && points_hold(s, &why);
+    hit = s->goal.points ? points_hold(s, &why) : 0;
     if (hit || wanted(s)) {
+        s->found_points[s->n_found % MAX_BACK] = hit;
         s->found[s->n_found++ % MAX_BACK] = s->pos;
         str_free(&s->why);
         str_puts(&s->why, str_text(&why));
@@ -181,29 +194,73 @@ static void search(dbg_session *s)
     str_free(&why);
 }
 
+static debug_cause cause_of(const dbg_session *s)
+{
+    for (uint32_t k = 0; k < s->end_points; k++)
+        if (s->hit >> k & 1 && s->points[k].watch)
+            return DEBUG_BY_WATCH;
+    return s->hit ? DEBUG_BY_BREAKPOINT : DEBUG_BY_STEP;
+}
+
+/* Somebody wants something of a kernel that runs, whatever its goal is. */
+static void attend(dbg_session *s)
+{
+    const debug_control *c = s->cfg->control;
+    debug_wish wish;
+
+    atomic_store(s->cfg->interrupt, false);
+    wish = c ? c->passing(c->user, s) : DEBUG_PAUSES;
+    if (wish == DEBUG_LEAVES) {
+        s->quit = true;
+        exec_leave();
+    }
+    if (wish == DEBUG_GOES_ON)
+        return;
+    str_free(&s->why);
+    str_puts(&s->why, "interrupted");
+    s->hit = 0;
+    s->cause = DEBUG_BY_PAUSE;
+    stop(s);
+}
+
+static void forward(dbg_session *s)
+{
+    str_free(&s->why);
+    s->hit = s->goal.points ? points_hold(s, &s->why) : 0;
+    if (s->telling && s->goal.points)
+        points_tell(s);
+    if (s->hit || (wanted(s) && !--s->goal.count)) {
+        s->cause = cause_of(s);
+        stop(s);
+    }
+}
+
 static void on_event(dbg_session *s)
 {
+    const dbg_site *here = s->site;
+    dbg_goal_mode mode = s->goal.mode;
+
     s->place = AT_EVENT;
     dbg_change_replay(s);
     if (dbg_compare(&s->pos, &s->furthest) > 0)
         s->furthest = s->pos;
-    if (s->goal.mode == GO_TO) {
+    if (s->counting && here->kind != 's')
+        points_count(s);
+    if (here->kind != 's' && s->cfg->interrupt &&
+        atomic_load_explicit(s->cfg->interrupt, memory_order_relaxed)) {
+        uint64_t stops = s->n_stops;
+
+        attend(s);
+        if (stops != s->n_stops)
+            return; /* it goes on from here, with another goal */
+    }
+    if (mode == GO_TO) {
         if (!dbg_compare(&s->pos, &s->goal.target))
             stop(s);
-    } else if (s->goal.mode == GO_SEARCH) {
+    } else if (mode == GO_SEARCH) {
         search(s);
-    } else if (s->site->kind != 's') {
-        bool hit;
-
-        str_free(&s->why);
-        hit = s->goal.points && points_hold(s, &s->why);
-        if (debug_interrupted) {
-            debug_interrupted = 0;
-            str_puts(&s->why, "interrupted");
-            hit = true;
-        }
-        if (hit || (wanted(s) && !--s->goal.count))
-            stop(s);
+    } else if (here->kind != 's') {
+        forward(s);
     }
 }
 
@@ -289,7 +346,7 @@ static bool from_snapshot(const dbg_session *s)
 {
     const dbg_goal *g = &s->goal;
 
-    return s->has_snap && g->mode != GO_FORWARD && !g->whole &&
+    return s->has_snap && g->mode != GO_FORWARD && !g->whole && !s->counting &&
            s->snap_at.launch == g->target.launch &&
            s->snap_at.index == g->target.index;
 }
@@ -342,13 +399,49 @@ static void resolve(dbg_session *s)
         if (back > MAX_BACK)
             back = MAX_BACK;
         g->target = s->found[(s->n_found - back) % MAX_BACK];
+        s->hit = s->found_points[(s->n_found - back) % MAX_BACK];
+        s->cause = cause_of(s);
     } else {
+        s->hit = 0;
+        s->cause = DEBUG_BY_NOTHING;
         str_free(&s->why);
         str_puts(&s->why, g->none ? g->none : "there is nothing before");
         g->target = g->origin;
     }
     g->mode = GO_TO;
     g->whole = false;
+}
+
+/* Does the kernel, which has failed, stop before that? Not again where somebody
+ * has seen it and lets it go on. */
+static bool stops_at_fault(const dbg_session *s)
+{
+    if (s->place != AT_EVENT)
+        return false;
+    return !s->cfg->control ||
+           (!s->passes_faults &&
+            !(s->at_fault && !dbg_compare(&s->pos, &s->fault_at)));
+}
+
+static void end(dbg_session *s, vpu_status st, const vpu_error *err)
+{
+    s->place = AT_END;
+    s->ended = st;
+    s->pos.launch = s->furthest.launch; /* the last with source */
+    if (s->cfg->control) {
+        if (st) {
+            str_free(&s->why);
+            str_printf(&s->why, "%s: %s", err_status_text(st), err->msg);
+        }
+        return;
+    }
+    if (st)
+        str_printf(&s->buf, "%s: %s\n", err_status_text(st), err->msg);
+    else if (s->why.n)
+        str_printf(&s->buf, "%s\n", str_text(&s->why));
+    str_free(&s->why);
+    look_place(s);
+    dbg_session_flush(s);
 }
 
 static void run_once(dbg_session *s)
@@ -364,23 +457,19 @@ static void run_once(dbg_session *s)
         resolve(s);
     } else if (st == VPU_ERR_STOPPED) {
         s->restart = true; /* a command has set the goal */
-    } else if (st && s->place == AT_EVENT) {
+    } else if (st && stops_at_fault(s)) {
         /* Once more, up to the line it does not get over. */
         str_free(&s->why);
         str_printf(&s->why, "the kernel stops: %s: %s", err_status_text(st),
                    err.msg);
         s->goal = (dbg_goal){.mode = GO_TO, .target = s->pos};
+        s->fault = st;
+        s->fault_at = s->pos;
+        s->cause = DEBUG_BY_FAULT;
+        s->hit = 0;
         s->restart = true;
     } else {
-        s->place = AT_END;
-        s->pos.launch = s->furthest.launch; /* the last with source */
-        if (st)
-            str_printf(&s->buf, "%s: %s\n", err_status_text(st), err.msg);
-        else if (s->why.n)
-            str_printf(&s->buf, "%s\n", str_text(&s->why));
-        str_free(&s->why);
-        look_place(s);
-        dbg_session_flush(s);
+        end(s, st, &err);
     }
 }
 
@@ -442,7 +531,9 @@ vpu_status debug_run(const debug_config *cfg, bool *failed, vpu_error *err)
            graph_is_internal(&s->graph->launches[s->pos.launch]))
         s->pos.launch++;
     while (!st && !s->quit) {
-        if (!s->restart)
+        if (!s->restart && s->cfg->control)
+            dbg_control_stop(s);
+        else if (!s->restart)
             dbg_command_loop(s);
         if (!s->quit)
             run_once(s);

@@ -11,7 +11,7 @@
 #include "runtime/debug/value.h"
 
 enum {
-    MAX_POINTS = 64,
+    MAX_POINTS = DEBUG_MAX_POINTS,
     MAX_BACK = 256,
     MAX_DISPLAYS = 32,
     DBG_MAX_COMMANDS = 64,
@@ -125,15 +125,28 @@ typedef struct {
     const char *none; /* SEARCH: said when there is no match */
 } dbg_goal;
 
+/* Which of the times that a breakpoint is come to. */
+typedef enum {
+    HITS_ALL,
+    HITS_EQUAL,
+    HITS_BEHIND, /* > */
+    HITS_FROM,   /* >= */
+    HITS_EACH    /* %, every so many */
+} dbg_hits;
+
 typedef struct {
     uint32_t number; /* 0 = free */
     bool watch;
-    bool temporary;           /* a stop there deletes it */
-    bool reached;             /* at this event */
-    char file[MAX_CONDITION]; /* file, or function with line 0 */
+    bool temporary;   /* a stop there deletes it */
+    bool reached;     /* at this event */
+    const char *file; /* file, or function with line 0 */
     uint32_t line;
     char text[MAX_CONDITION]; /* condition, or what is watched */
-    bool of_item;             /* watch: an item's variable is in it */
+    dbg_hits when;
+    uint64_t times, passed; /* of `when`; how often it was come to so far */
+    dbg_pos since;          /* counted from behind that event on */
+    const char *log;        /* said in the place of a stop; NULL: none */
+    bool of_item;           /* watch: an item's variable is in it */
     uint32_t item;
     uint64_t group;
     dbg_value place; /* watch: in a buffer, whoever is there; at NULL: no */
@@ -201,12 +214,21 @@ typedef struct dbg_session {
     dbg_frame bundle_frames[2];
     /* going on */
     dbg_goal goal;
-    dbg_pos found[MAX_BACK]; /* SEARCH: the last matches, a ring */
+    dbg_pos found[MAX_BACK];         /* SEARCH: the last matches, a ring */
+    uint64_t found_points[MAX_BACK]; /* as hit */
     uint64_t n_found;
     bool quit, restart, search_over;
     str why; /* the stop, in words; or the kernel's error */
+    uint64_t n_stops;
+    debug_cause cause;
+    uint64_t hit;     /* a bit for each of points that holds here */
+    vpu_status fault; /* the one that the kernel stands before */
+    bool at_fault, passes_faults;
+    dbg_pos fault_at;
+    vpu_status ended; /* how the run did */
     dbg_point points[MAX_POINTS];
-    uint32_t end_points; /* those from here on were never used */
+    uint32_t end_points;    /* those from here on were never used */
+    bool counting, telling; /* some of them count, have a log message */
     uint32_t last_number;
     dbg_display displays[MAX_DISPLAYS];
     uint32_t last_display;
@@ -216,6 +238,9 @@ typedef struct dbg_session {
     uint8_t **snap, **first;
     bool has_snap;
     dbg_pos snap_at;
+    /* debug_control */
+    int outcome; /* dbg_outcome of what was asked for at this stop */
+    const struct dbg_rows *rows; /* of the launch that was asked about last */
     /* talking */
     uint32_t in_at, line_number;
     bool failed; /* a command of a script was not done */
@@ -321,11 +346,32 @@ void look_list_at(dbg_session *s, const char *file, uint32_t line);
 /* The device address of these bytes; false: they have none. */
 bool look_address(const dbg_session *s, const uint8_t *at, uint32_t *address);
 dbg_outcome look_list(dbg_session *s, const char *file, uint32_t line);
+const char *look_source(dbg_session *s, const char *file); /* debug_source */
+/* Is a variable of an item's frame not to be shown: not there, behind another
+ * of its name, or of a line further on? */
+bool look_hidden(const dbg_session *s, const dbg_item *it, const dbg_var *v,
+                 const dbg_frame *f);
+void look_group(const dbg_session *s, str *out); /* "group (0,4,0)" */
+void look_item(const dbg_session *s, uint32_t item, str *out);
+dbg_value look_buffer(uint32_t buffer, const graph_buffer *b, arena *a);
+/* A kernel's argument as the binding has it; false: it has no value there. */
+bool look_argument(const dbg_session *s, const char *name, arena *a,
+                   dbg_value *out);
+/* Element of a tensor, or of the buffer that a pointer points to. */
+vpu_status look_element(dbg_session *s, const dbg_value *base,
+                        const int64_t *index, uint32_t n, dbg_value *out,
+                        vpu_error *err);
 
 /* --- points.c: breakpoints and watches ----------------------------------- */
 
-/* One of them holds at this event; *why says which. */
-bool points_hold(dbg_session *s, str *why);
+/* Those that hold at this event, a bit each; *why says which. */
+uint64_t points_hold(dbg_session *s, str *why);
+/* This event counts for those that count. */
+void points_count(dbg_session *s);
+/* The log messages of this event, after points_hold. */
+void points_tell(dbg_session *s);
+/* The whole run begins again, and counting with it. */
+void points_restart(dbg_session *s);
 void points_reset(dbg_session *s); /* a run begins */
 dbg_outcome points_add_break(dbg_session *s, char *text, bool temporary);
 /* After a stop: those that were for one stop are deleted. */
@@ -345,6 +391,11 @@ bool dbg_source_place(dbg_session *s, char *text, dbg_place *out);
 
 /* --- change.c: what a person writes --------------------------------------- */
 
+/* to = from, two expressions; *gone: changes further on that are forgotten.
+ * Errors: as of debug_assign. */
+vpu_status dbg_change_make(dbg_session *s, const char *to, const char *from,
+                           size_t *gone, vpu_error *err);
+
 /* The changes of this event, again. */
 void dbg_change_replay(dbg_session *s);
 /* Those behind an event are forgotten, or all (NULL); returns how many. */
@@ -355,6 +406,27 @@ size_t dbg_change_forget(dbg_session *s, const dbg_pos *behind);
 /* Reads and does commands until one makes the kernel go on. False: the launch
  * has to begin again, or the session ends. */
 bool dbg_command_loop(dbg_session *s);
+
+/* One line, in s->line or elsewhere; it is taken apart. */
+dbg_outcome dbg_command_do(dbg_session *s, char *line);
+
+/* --- control.c: a program in the place of commands ------------------------ */
+
+/* Says where the run is, and waits for what comes next. False: as
+ * dbg_command_loop. */
+bool dbg_control_stop(dbg_session *s);
+/* What buf says, without the line's end, as an error. */
+vpu_status dbg_control_error(dbg_session *s, vpu_status code, vpu_error *err);
+
+/* --- view.c: frames and variables as values ------------------------------- */
+
+/* What names mean in that frame, from here on. */
+void dbg_choose_frame(dbg_session *s, uint32_t frame);
+
+/* --- rows.c: the SHAVE program -------------------------------------------- */
+
+/* The address of the bundle where it stands, as of debug_rows. */
+bool dbg_rows_here(dbg_session *s, uint64_t *address);
 
 /* --- session.c ----------------------------------------------------------- */
 

@@ -181,3 +181,49 @@ bool dbg_source_place(dbg_session *s, char *text, dbg_place *out)
     dbg_refuse(s, "'%s' is no FILE:LINE, LINE or FUNCTION", text);
     return false;
 }
+
+/* --- for programs -------------------------------------------------------- */
+
+static bool are_same(const char *a, const char *b)
+{
+    char *x = realpath(a, NULL), *y = realpath(b, NULL);
+    bool same = x && y && !strcmp(x, y);
+
+    free(x);
+    free(y);
+    return same;
+}
+
+const char *debug_file_named(const debug_session *s, const char *path)
+{
+    const char *like = NULL;
+
+    for (size_t k = 0; k < s->n_code; k++) {
+        const char *file = s->code[k].file;
+
+        if (k && !strcmp(file, s->code[k - 1].file))
+            continue;
+        if (!strcmp(file, path) || are_same(file, path))
+            return file;
+        if (!like && (dbg_source_is(file, path) || dbg_source_is(path, file)))
+            like = file;
+    }
+    return like;
+}
+
+uint32_t debug_files(const debug_session *s, arena *a, const char *const **out)
+{
+    const char **list = NULL;
+    size_t n = 0, cap = 0;
+
+    for (size_t k = 0; k < s->n_code; k++) {
+        size_t at = 0;
+
+        while (at < n && strcmp(list[at], s->code[k].file))
+            at++;
+        if (at == n)
+            *arena_append(a, list, n, cap) = s->code[k].file;
+    }
+    *out = list;
+    return (uint32_t)n;
+}

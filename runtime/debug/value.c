@@ -112,6 +112,49 @@ const dbg_type *dbg_type_parse(const char *text, arena *a)
     return read_type(&r);
 }
 
+static const char *scalar_name(const dbg_type *t)
+{
+    static const char *const names[][4] = {{"char", "uchar", "", ""},
+                                           {"short", "ushort", "half", ""},
+                                           {"int", "uint", "float", ""},
+                                           {"long", "ulong", "double", ""}};
+    int size = t->bytes == 1 ? 0 : t->bytes == 2 ? 1 : t->bytes == 4 ? 2 : 3;
+
+    return names[size][t->kind - DBG_INT];
+}
+
+void dbg_type_text(const dbg_type *t, str *out)
+{
+    switch (t->kind) {
+    case DBG_INT:
+    case DBG_UINT:
+    case DBG_FLOAT:
+        str_puts(out, scalar_name(t));
+        break;
+    case DBG_VECTOR:
+        dbg_type_text(t->of, out);
+        str_printf(out, "%" PRIu64, t->count);
+        break;
+    case DBG_ARRAY:
+        dbg_type_text(t->of, out);
+        str_printf(out, "[%" PRIu64 "]", t->count);
+        break;
+    case DBG_POINTER:
+        dbg_type_text(t->of, out);
+        str_puts(out, " *");
+        break;
+    case DBG_STRUCT:
+        str_printf(out, "struct of %" PRIu64 " bytes", t->bytes);
+        break;
+    case DBG_TENSOR:
+        dbg_type_text(t->of, out);
+        str_puts(out, " tensor");
+        break;
+    default:
+        str_printf(out, "%" PRIu64 " bytes", t->bytes);
+    }
+}
+
 /* --- values -------------------------------------------------------------- */
 
 static void load(const dbg_value *v, dbg_value *out)

@@ -42,6 +42,9 @@ struct dbg_type {
  * the arena. */
 const dbg_type *dbg_type_parse(const char *text, arena *a);
 
+/* "half4", "int[3]", "half *"; appended. */
+void dbg_type_text(const dbg_type *t, str *out);
+
 /* Something in memory (at), or a number that is nowhere. */
 typedef struct {
     const dbg_type *type;
