@@ -185,6 +185,9 @@ LATE_LIBRARIES = $(shell $(LLVM_CONFIG) --libfiles):libllvm$(LLVM) \
 ifneq ($(and $(filter release debug,$(CONF)),$(filter x86_64-%,$(shell $(CC) -dumpmachine))),)
 LATE := $(OUT)/late.o
 endif
+late-packages: # which have them, for a package's dependencies
+	@echo $(foreach l,$(LATE_LIBRARIES),$(lastword $(subst :, ,$l)))
+.PHONY: late-packages
 $(OUT)/late.s: $(OUT)/libvpu.a $(OUT)/runtime/cli/main.o scripts/late-libraries
 	$(call say,GEN)scripts/late-libraries "$(filter %.a %.o,$^)" $(LATE_LIBRARIES) >$@.new
 	@mv $@.new $@
@@ -355,7 +358,7 @@ check-perfetto: deps
 run-check-perfetto: all
 	@scripts/check-perfetto build/vpu
 python: deps
-	@scripts/deps python
+	@$(if $(NO_DEPS),:,scripts/deps python)
 	@scripts/python-wheel
 check-python: python
 	@$(MAKE) --no-print-directory run-check-python
@@ -451,7 +454,7 @@ SHARED  := $(DESTDIR)$(LIBDIR)/libvpusim.so
 PC      := $(DESTDIR)$(LIBDIR)/pkgconfig/vpusim.pc
 RULES   := $(DESTDIR)$(UDEVDIR)/70-vpusim.rules
 VENDOR  := $(DESTDIR)$(ICDDIR)/vpusim.icd
-DRIVER  := $(DESTDIR)$(LIBDIR)/libvpusim-opencl.so
+DRIVER  := $(DESTDIR)$(PREFIX)/lib/vpusim/libvpusim-opencl.so
 SHARE   := $(DESTDIR)$(PREFIX)/share/vpusim
 LIB     := $(DESTDIR)$(PREFIX)/lib/vpusim
 DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
@@ -468,7 +471,7 @@ install: all plugins
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
 	install -D -m 755 $(OUT)/libvpusim-opencl.so $(DRIVER)
 	@mkdir -p $(dir $(VENDOR))
-	echo $(LIBDIR)/libvpusim-opencl.so > $(VENDOR)
+	echo $(PREFIX)/lib/vpusim/libvpusim-opencl.so > $(VENDOR)
 	@mkdir -p $(dir $(PC))
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: vpusim' \
 	    'Description: OpenCL custom layers on a simulated Myriad X VPU' \
@@ -496,6 +499,15 @@ dist:
 	@mkdir -p build
 	git archive --format=tar.gz --prefix=vpusim-$(VERSION)/ \
 	    -o build/vpusim-$(VERSION).tar.gz HEAD
+# Debian's packages of the last commit, in build/deb.
+deb:
+	@scripts/deps deb
+	@$(MAKE) --no-print-directory dist
+	@scripts/deb build/vpusim-$(VERSION).tar.gz build/deb
+check-deb: # what make deb left: built again, looked at, installed, used, removed
+	@scripts/deps deb
+	@scripts/check-deb build/vpusim-$(VERSION).tar.gz build/deb
+.PHONY: deb check-deb
 clean:
 	rm -rf build
 est: # rows of the tables whose numbers are estimates
