@@ -54,6 +54,8 @@ CONF    ?= release
 PREFIX  ?= /usr/local
 UDEVDIR ?= /lib/udev/rules.d
 ICDDIR  ?= /etc/OpenCL/vendors
+# Of shared libraries; a distribution may have a folder for each architecture.
+LIBDIR  ?= $(PREFIX)/lib
 LLVM    := 19
 VERSION := $(shell cat VERSION)
 # Of the library: changes only when a function goes, or what it means.
@@ -185,6 +187,9 @@ LATE_LIBRARIES = $(shell $(LLVM_CONFIG) --libfiles):libllvm$(LLVM) \
 ifneq ($(and $(filter release debug,$(CONF)),$(filter x86_64-%,$(shell $(CC) -dumpmachine))),)
 LATE := $(OUT)/late.o
 endif
+late-packages: # which have them, for a package's dependencies
+	@echo $(foreach l,$(LATE_LIBRARIES),$(lastword $(subst :, ,$l)))
+.PHONY: late-packages
 $(OUT)/late.s: $(OUT)/libvpu.a $(OUT)/runtime/cli/main.o scripts/late-libraries
 	$(call say,GEN)scripts/late-libraries "$(filter %.a %.o,$^)" $(LATE_LIBRARIES) >$@.new
 	@mv $@.new $@
@@ -276,8 +281,9 @@ $(OUT)/tests/bench/clhost: $(OUT)/tests/bench/clhost.o
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
 
+# NO_DEPS=1: nothing is installed, as in a distribution's build.
 deps:
-	@scripts/deps
+	@$(if $(NO_DEPS),:,scripts/deps)
 
 # Package flags are read when make starts, so what deps installs needs a new make.
 check demo fidelity fidelity-pin sensitivity conflicts: deps
@@ -354,7 +360,7 @@ check-perfetto: deps
 run-check-perfetto: all
 	@scripts/check-perfetto build/vpu
 python: deps
-	@scripts/deps python
+	@$(if $(NO_DEPS),:,scripts/deps python)
 	@scripts/python-wheel
 check-python: python
 	@$(MAKE) --no-print-directory run-check-python
@@ -451,11 +457,11 @@ BIN     := $(DESTDIR)$(PREFIX)/bin/vpu
 HEADER  := $(DESTDIR)$(PREFIX)/include/vpu_plugin.h
 HEADERS := $(DESTDIR)$(PREFIX)/include/vpusim
 QUERIES := $(DESTDIR)$(PREFIX)/include/CL/cl_vpusim.h
-SHARED  := $(DESTDIR)$(PREFIX)/lib/libvpusim.so
-PC      := $(DESTDIR)$(PREFIX)/lib/pkgconfig/vpusim.pc
+SHARED  := $(DESTDIR)$(LIBDIR)/libvpusim.so
+PC      := $(DESTDIR)$(LIBDIR)/pkgconfig/vpusim.pc
 RULES   := $(DESTDIR)$(UDEVDIR)/70-vpusim.rules
 VENDOR  := $(DESTDIR)$(ICDDIR)/vpusim.icd
-DRIVER  := $(DESTDIR)$(PREFIX)/lib/libvpusim-opencl.so
+DRIVER  := $(DESTDIR)$(PREFIX)/lib/vpusim/libvpusim-opencl.so
 SHARE   := $(DESTDIR)$(PREFIX)/share/vpusim
 LIB     := $(DESTDIR)$(PREFIX)/lib/vpusim
 DOC     := $(DESTDIR)$(PREFIX)/share/doc/vpusim
@@ -472,12 +478,12 @@ install: all plugins
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
 	install -D -m 755 $(OUT)/libvpusim-opencl.so $(DRIVER)
 	@mkdir -p $(dir $(VENDOR))
-	echo $(PREFIX)/lib/libvpusim-opencl.so > $(VENDOR)
+	echo $(PREFIX)/lib/vpusim/libvpusim-opencl.so > $(VENDOR)
 	@mkdir -p $(dir $(PC))
-	printf '%s\n' 'prefix=$(PREFIX)' 'Name: vpusim' \
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'Name: vpusim' \
 	    'Description: OpenCL custom layers on a simulated Myriad X VPU' \
 	    'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' \
-	    'Libs: -L$${prefix}/lib -lvpusim' > $(PC)
+	    'Libs: -L$${libdir} -lvpusim' > $(PC)
 	install -D -m 644 runtime/usb/70-vpusim.rules $(RULES)
 	install -D -m 644 sim/machine/ma2x8x.xml $(SHARE)/ma2x8x.xml
 	install -D -m 644 -t $(LIB)/plugins build/plugins/*.so
@@ -500,6 +506,15 @@ dist:
 	@mkdir -p build
 	git archive --format=tar.gz --prefix=vpusim-$(VERSION)/ \
 	    -o build/vpusim-$(VERSION).tar.gz HEAD
+# Debian's packages of the last commit, in build/deb.
+deb:
+	@scripts/deps deb
+	@$(MAKE) --no-print-directory dist
+	@scripts/deb build/vpusim-$(VERSION).tar.gz build/deb
+check-deb: # what make deb left: built again, looked at, installed, used, removed
+	@scripts/deps deb
+	@scripts/check-deb build/vpusim-$(VERSION).tar.gz build/deb
+.PHONY: deb check-deb
 clean:
 	rm -rf build
 est: # rows of the tables whose numbers are estimates

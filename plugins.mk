@@ -7,5 +7,5 @@ plugins: $(PLUGINS)
 build/plugins/%.so: kernels/%/plugin.c include/vpusim/vpu_plugin.h
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -std=c99 -Wall -Wextra -Werror -O2 $(FLOAT) -Iinclude/vpusim \
-	    -shared -fPIC -fvisibility=hidden -o $@ $< -lm
+	    $(CPPFLAGS) $(CFLAGS) -shared -fPIC -fvisibility=hidden $(LDFLAGS) -o $@ $< -lm
 .PHONY: plugins

@@ -90,7 +90,7 @@ static void put_settings(const cl_options *o, str *s, arena *a)
 /* Beside this program, or where make install puts it. */
 static const char *find_driver(arena *a, vpu_error *err)
 {
-    static const char *const places[] = {DRIVER, "../lib/" DRIVER};
+    static const char *const places[] = {DRIVER, "../lib/vpusim/" DRIVER};
     char *self = realpath("/proc/self/exe", NULL);
     const char *found = NULL;
 
@@ -103,7 +103,7 @@ static const char *find_driver(arena *a, vpu_error *err)
     free(self);
     if (!found)
         err_set(err, VPU_ERR_IO,
-                DRIVER ": not found; expected it beside vpu, or in ../lib");
+                DRIVER ": not found; expected it beside vpu, or in ../lib/vpusim");
     return found;
 }
 

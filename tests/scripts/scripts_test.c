@@ -421,7 +421,7 @@ START_TEST(installed)
         "usr/share/vpusim/kernels/grn/layer.xml",
         "usr/share/doc/vpusim/LICENSE",
         "usr/share/doc/vpusim/examples/race.cl",
-        "usr/lib/libvpusim-opencl.so",
+        "usr/lib/vpusim/libvpusim-opencl.so",
         "vendors/vpusim.icd",
         "rules/70-vpusim.rules"};
     const char *make =
