@@ -1,6 +1,7 @@
 /* bench VPU CLHOST RESULTS.json: the simulator beside Oclgrind and PoCL.
  * bench --ways VPU: the fast ways of its cache model alone (ways.c).
  * bench --trace VPU: what writing a trace costs, alone (trace.c).
+ * bench --threads VPU: what more host threads gain, alone (threads.c).
  * bench --interpreter VPU, --growth VPU, --compile VPU: how it grows (scale.c).
  *
  * Kernel rows compare the time a launch takes, without compilation, of one
@@ -21,6 +22,7 @@
 #include "tests/bench/rows.h"
 #include "tests/bench/scale.h"
 #include "tests/bench/sweep.h"
+#include "tests/bench/threads.h"
 #include "tests/bench/trace.h"
 
 enum { RUNS = 7, PROCESSES = 7, OCLGRIND_RUNS = 5 };
@@ -421,11 +423,9 @@ static const struct {
     const char *option;
     json_t *(*run)(const char *vpu);
 } parts[] = {
-    {"--sweep", bench_sweep},
-    {"--trace", bench_trace},
-    {"--interpreter", bench_interpreter},
-    {"--growth", bench_growth},
-    {"--compile", bench_compile},
+    {"--sweep", bench_sweep},     {"--trace", bench_trace},
+    {"--threads", bench_threads}, {"--interpreter", bench_interpreter},
+    {"--growth", bench_growth},   {"--compile", bench_compile},
 };
 
 int main(int argc, char **argv)
@@ -446,6 +446,7 @@ int main(int argc, char **argv)
                         "       bench --ways VPU\n"
                         "       bench --sweep VPU\n"
                         "       bench --trace VPU\n"
+                        "       bench --threads VPU\n"
                         "       bench --interpreter VPU\n"
                         "       bench --growth VPU\n"
                         "       bench --compile VPU\n");
@@ -471,12 +472,12 @@ int main(int argc, char **argv)
     bench_checks();
     bench_drivers();
     link = bench_link(vpu);
-    all =
-        json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "benchmarks",
-                  rows, "model", model_rows, "check", check_rows, "driver",
-                  driver_rows, "link", link, "sweep", bench_sweep(vpu), "trace",
-                  bench_trace(vpu), "interpreter", bench_interpreter(vpu),
-                  "growth", bench_growth(vpu), "compile", bench_compile(vpu));
+    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+                    "benchmarks", rows, "model", model_rows, "check",
+                    check_rows, "driver", driver_rows, "link", link, "sweep",
+                    bench_sweep(vpu), "trace", bench_trace(vpu), "threads",
+                    bench_threads(vpu), "interpreter", bench_interpreter(vpu),
+                    "growth", bench_growth(vpu), "compile", bench_compile(vpu));
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;
