@@ -110,7 +110,6 @@ static void run(const char *text)
                    .args = args,
                    .group = group,
                    .sp = SP,
-                   .log = arena_array(mem, isa_access, isa_log_size(f) + 1),
                    .user = &w,
                    .block = on_block,
                    .global = on_global,
@@ -119,7 +118,7 @@ static void run(const char *text)
     const char *why = isa_verify(f, NULL, NULL);
 
     ck_assert_msg(!why, "%s\n%s", why, text);
-    w.outcome = isa_run(f, &env);
+    w.outcome = isa_rig_run(mem, f, env);
 }
 
 /* --- the pipeline -------------------------------------------------------- */
@@ -570,18 +569,6 @@ START_TEST(pipelined_loop_stopped)
 }
 END_TEST
 
-START_TEST(log_size)
-{
-    isa_function *f =
-        isa_rig_read(mem, PIPELINED("0: BRU.rep 3 #9\n", 0, 4, 7, 8, 8));
-
-    ck_assert_uint_ge(isa_log_size(f), 2 * 3);
-    ck_assert_uint_le(isa_log_size(f), 2 * 4 + 2 + 2);
-    f = isa_rig_read(mem, HEAD RET(0));
-    ck_assert_uint_eq(isa_log_size(f), 0);
-}
-END_TEST
-
 /* Every bundle with its cycle from the start, across blocks and repeats; the
  * line of each access when its block ends. */
 START_TEST(what_is_told)
@@ -626,7 +613,6 @@ int main(void)
     tcase_add_test(t, pipelined_loop);
     tcase_add_test(t, pipelined_loop_with_frills);
     tcase_add_test(t, pipelined_loop_stopped);
-    tcase_add_test(t, log_size);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);
