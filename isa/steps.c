@@ -65,23 +65,22 @@ ISA_BUILT_IN isa_value source(const isa_machine *m, uint32_t place, char class)
     each(name, form, type, as, way, ISA_##way, ISA_NO_TYPE, result)
 #define FROM(way, type, as, each, name, form, result) \
     each(name, form, type, as, way, s->extra, ISA_##way, result)
-#define CONDS(...)                                                            \
-    SUB(EQ, __VA_ARGS__)                                                      \
-    SUB(NE, __VA_ARGS__)                                                      \
-    SUB(LT, __VA_ARGS__) SUB(LE, __VA_ARGS__) SUB(GT, __VA_ARGS__)            \
-        SUB(GE, __VA_ARGS__) SUB(UEQ, __VA_ARGS__) SUB(ONE, __VA_ARGS__)      \
-            SUB(ULT, __VA_ARGS__) SUB(ULE, __VA_ARGS__) SUB(UGT, __VA_ARGS__) \
-                SUB(UGE, __VA_ARGS__) SUB(ORD, __VA_ARGS__)                   \
-                    SUB(UNO, __VA_ARGS__)
-#define ROUNDS(...)         \
-    SUB(FLOOR, __VA_ARGS__) \
-    SUB(CEIL, __VA_ARGS__)  \
-    SUB(TRUNC, __VA_ARGS__) SUB(RINT, __VA_ARGS__) SUB(ROUND, __VA_ARGS__)
-#define FROMS(...)                                                       \
-    FROM(S8, __VA_ARGS__)                                                \
-    FROM(U8, __VA_ARGS__)                                                \
-    FROM(S16, __VA_ARGS__) FROM(U16, __VA_ARGS__) FROM(S32, __VA_ARGS__) \
-        FROM(U32, __VA_ARGS__) FROM(F16, __VA_ARGS__) FROM(F32, __VA_ARGS__)
+/* Lists of functions, which nothing separates. */
+/* clang-format off */
+#define CONDS(...) \
+    SUB(EQ, __VA_ARGS__) SUB(NE, __VA_ARGS__) SUB(LT, __VA_ARGS__) \
+    SUB(LE, __VA_ARGS__) SUB(GT, __VA_ARGS__) SUB(GE, __VA_ARGS__) \
+    SUB(UEQ, __VA_ARGS__) SUB(ONE, __VA_ARGS__) SUB(ULT, __VA_ARGS__) \
+    SUB(ULE, __VA_ARGS__) SUB(UGT, __VA_ARGS__) SUB(UGE, __VA_ARGS__) \
+    SUB(ORD, __VA_ARGS__) SUB(UNO, __VA_ARGS__)
+#define ROUNDS(...) \
+    SUB(FLOOR, __VA_ARGS__) SUB(CEIL, __VA_ARGS__) SUB(TRUNC, __VA_ARGS__) \
+    SUB(RINT, __VA_ARGS__) SUB(ROUND, __VA_ARGS__)
+#define FROMS(...) \
+    FROM(S8, __VA_ARGS__) FROM(U8, __VA_ARGS__) FROM(S16, __VA_ARGS__) \
+    FROM(U16, __VA_ARGS__) FROM(S32, __VA_ARGS__) FROM(U32, __VA_ARGS__) \
+    FROM(F16, __VA_ARGS__) FROM(F32, __VA_ARGS__)
+/* clang-format on */
 /* Reductions are rare: isa_step_any. */
 #define NOTHING(...)
 #define WAYS_S_NONE_0 PLAIN

@@ -292,17 +292,23 @@ const isa_step *isa_step_move_vector(isa_machine *m, const isa_step *s)
 
 /* By operation, type, and whether it is global. */
 #define ENTRY(op, type) \
-    [ISA_OP_##op][ISA_##type] = {op##_##type##_0, op##_##type##_1},
-#define ENTRIES(op)                                                            \
-    ENTRY(op, S8)                                                              \
-    ENTRY(op, U8)                                                              \
-    ENTRY(op, S16) ENTRY(op, U16) ENTRY(op, S32) ENTRY(op, U32) ENTRY(op, F16) \
-        ENTRY(op, F32)
+    [ISA_OP_##op][ISA_##type] = {op##_##type##_0, op##_##type##_1}
+#define ENTRIES(op)                                               \
+    ENTRY(op, S8), ENTRY(op, U8), ENTRY(op, S16), ENTRY(op, U16), \
+        ENTRY(op, S32), ENTRY(op, U32), ENTRY(op, F16), ENTRY(op, F32)
 static isa_run_step *const accesses[ISA_N_OPS][ISA_N_TYPES][2] = {
-    ENTRIES(ld) ENTRIES(ldp) ENTRIES(st) ENTRIES(stp) ENTRY(ldv64, NO_TYPE)
-        ENTRY(ldv128, NO_TYPE) ENTRY(ldv64p, NO_TYPE) ENTRY(ldv128p, NO_TYPE)
-            ENTRY(stv64, NO_TYPE) ENTRY(stv128, NO_TYPE) ENTRY(stv64p, NO_TYPE)
-                ENTRY(stv128p, NO_TYPE)};
+    ENTRIES(ld),
+    ENTRIES(ldp),
+    ENTRIES(st),
+    ENTRIES(stp),
+    ENTRY(ldv64, NO_TYPE),
+    ENTRY(ldv128, NO_TYPE),
+    ENTRY(ldv64p, NO_TYPE),
+    ENTRY(ldv128p, NO_TYPE),
+    ENTRY(stv64, NO_TYPE),
+    ENTRY(stv128, NO_TYPE),
+    ENTRY(stv64p, NO_TYPE),
+    ENTRY(stv128p, NO_TYPE)};
 
 isa_run_step *isa_step_of(const isa_instr *in)
 {
