@@ -420,6 +420,21 @@ START_TEST(loads_come_before_stores_of_their_bundle)
 }
 END_TEST
 
+/* The load gives a register that the store reads, as it is before. */
+START_TEST(a_store_waits_for_a_load_that_changes_its_value)
+{
+    w.window[0] = 5;
+    run(HEAD "block 0 plain cycles=16 stages=1\n"
+             "0: IAU.imov i1, 6\n"
+             "1: LSU0.ldp.u8.local i2, i1, [0], 4 || LSU1.st.u8.local i1, [0]\n"
+             "8: LSU0.st.u32.local i2, [64] || LSU1.st.u32.local i1, [68]\n"
+             "9: BRU.ret\n");
+    ck_assert_uint_eq(word(64), 5);
+    ck_assert_uint_eq(word(68), 4);
+    ck_assert_uint_eq(w.window[0], 6);
+}
+END_TEST
+
 START_TEST(parameters)
 {
     run(HEAD "block 0 plain cycles=18 stages=1\n"
@@ -605,6 +620,7 @@ int main(void)
                         sizeof widths / sizeof *widths);
     tcase_add_test(t, vectors_in_memory);
     tcase_add_test(t, loads_come_before_stores_of_their_bundle);
+    tcase_add_test(t, a_store_waits_for_a_load_that_changes_its_value);
     tcase_add_test(t, parameters);
     tcase_add_test(t, calls);
     tcase_add_test(t, callee_stops);

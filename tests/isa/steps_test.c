@@ -288,8 +288,9 @@ static isa_instr draw(uint64_t *seed, isa_op op)
         in.src[address] =
             isa_rig_random(seed, 2)
                 ? (isa_operand){ISA_SP, 0}
-                : (isa_operand){ISA_IMM, isa_rig_random(seed, 400)};
-        in.imm = (int32_t)isa_rig_random(seed, 400);
+                : (isa_operand){ISA_IMM, 100 + isa_rig_random(seed, 16)};
+        in.imm =
+            (int32_t)isa_rig_random(seed, isa_rig_random(seed, 3) ? 16 : 400);
     }
     if (op == ISA_OP_ldarg)
         in.imm = (int32_t)isa_rig_random(seed, 12);
@@ -338,6 +339,16 @@ static void add(isa_function *f, uint32_t k, isa_instr in)
         f->blocks[n].first--;
 }
 
+/* Now and then something in that bundle for a branch to hang on. */
+static void decide(isa_function *f, uint32_t k, uint64_t *seed, uint32_t cycle)
+{
+    isa_instr in = draw(seed, ISA_OP_pred);
+
+    in.cycle = cycle;
+    if (isa_rig_random(seed, 2))
+        add(f, k, in);
+}
+
 static void fill(isa_function *f, uint32_t k, uint64_t *seed)
 {
     isa_block *to = &f->blocks[k];
@@ -346,8 +357,10 @@ static void fill(isa_function *f, uint32_t k, uint64_t *seed)
         isa_instr in = draw(seed, (isa_op)isa_rig_random(seed, ISA_N_OPS));
 
         in.cycle = to->cycles ? isa_rig_random(seed, to->cycles) : 0;
-        if (isa_ops[in.op].flags & ISA_F_BRANCH)
+        if (isa_ops[in.op].flags & ISA_F_BRANCH) {
             in.cycle = to->cycles - 1 - ISA_BRANCH_DELAY;
+            decide(f, k, seed, in.cycle);
+        }
         in.stage = (uint16_t)(to->kind == ISA_PLAIN
                                   ? 0
                                   : isa_rig_random(seed, to->n_stages));
