@@ -13,8 +13,16 @@
 
 #include "isa/semantics.h"
 
-/* Without optimisation nothing would become less, but the program longer. */
-#ifdef __OPTIMIZE__
+/* Without optimisation nothing would become less, but the program longer; with
+ * a sanitizer's checks in it, compilation would take a minute. */
+#ifdef __has_feature
+#define ISA_SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define ISA_SANITIZED 1
+#else
+#define ISA_SANITIZED 0
+#endif
+#if defined(__OPTIMIZE__) && !ISA_SANITIZED
 #define ISA_BUILT_IN static inline __attribute__((always_inline))
 #else
 #define ISA_BUILT_IN static inline
