@@ -215,8 +215,8 @@ static void count_owed(preparation *p)
     }
     for (uint32_t lat = 0; lat <= ISA_MAX_WAIT; lat++)
         p->code->n_owed += most[lat];
-    p->code->n_slots = 2;
-    while (p->code->n_slots <= longest)
+    p->code->n_slots = 1; /* what is due when a bundle issues has landed */
+    while (p->code->n_slots < longest)
         p->code->n_slots *= 2;
 }
 

@@ -74,8 +74,8 @@ struct isa_machine {
     uint64_t start, now; /* cycle of the block's start; of the last step of time
                           */
     isa_owed *owed;
-    uint32_t owing;               /* results on their way */
-    uint8_t n_owed[ISA_MAX_WAIT]; /* by slot: the cycle's low bits */
+    uint32_t owing;                /* results on their way */
+    uint16_t n_owed[ISA_MAX_WAIT]; /* by slot: the cycle's low bits */
     uint32_t args[ISA_MAX_CALL_ARGS], n_args, ret[ISA_MAX_CALL_RETS];
     isa_access *log; /* by iteration, then seq */
     size_t n_log;

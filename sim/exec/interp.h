@@ -1,4 +1,4 @@
-/* Work-groups on the reference interpreter: the finished SHAVE program, bundle
+/* Work-groups on the interpreter: the finished SHAVE program, bundle
  * by bundle, with the hooks compiled code has. For holding the two against each
  * other, and for who wants to see the program itself run. */
 #ifndef VPU_SIM_EXEC_INTERP_H
