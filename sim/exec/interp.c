@@ -34,7 +34,7 @@ typedef struct {
 
 struct interp_code {
     const isa_function *f;
-    isa_code *steps;
+    isa_code *steps; /* NULL: none were made */
     callee *callees;
 };
 
@@ -531,11 +531,14 @@ static void *in_arena(void *user, size_t n)
     return arena_push(user, n, 1, _Alignof(max_align_t));
 }
 
-vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes,
-                          bool watched, arena *a, interp_code **out,
-                          vpu_error *err)
+void interp_make_steps(interp_code *c, bool watched, arena *a)
 {
-    const isa_memory mem = {in_arena, a};
+    c->steps = isa_prepare(c->f, watched, &(isa_memory){in_arena, a});
+}
+
+vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
+                          interp_code **out, vpu_error *err)
+{
     interp_code *c = arena_new(a, interp_code);
     vpu_status st = check_areas(f, args_bytes, err);
 
@@ -548,7 +551,6 @@ vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes,
             return err_set(err, VPU_ERR_INTERNAL,
                            "%s: the interpreter has no routine '%s'", f->name,
                            f->callees[k]);
-    c->steps = isa_prepare(f, watched, &mem);
     *out = c;
     return VPU_OK;
 }

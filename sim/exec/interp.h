@@ -22,12 +22,14 @@ typedef struct {
 } interp_watch;
 
 /* f with its callees found, in the arena; f must stay. args_bytes: of the
- * packed argument block. watched: interp_watch.bundle is to be called.
+ * packed argument block.
  * VPU_ERR_PARSE     it loads arguments or words of the group behind the last
  * VPU_ERR_INTERNAL  a callee nobody knows, named (a defect of ours) */
-vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes,
-                          bool watched, arena *a, interp_code **out,
-                          vpu_error *err);
+vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
+                          interp_code **out, vpu_error *err);
+/* Before groups run; what does not run needs none. watched: interp_watch.bundle
+ * is to be called. */
+void interp_make_steps(interp_code *c, bool watched, arena *a);
 
 /* What a group runs with: as a sim_wg_fn gets it, and what the interpreter
  * adds. Borrowed. */

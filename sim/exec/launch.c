@@ -162,6 +162,19 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
         s->args[slot] = cmx_args(l, c, slot, s->cmx, a);
 }
 
+/* A kernel's own work, of which a launch uses one variant. */
+static bool is_main(int variant)
+{
+    return variant != SIM_PRELOAD && variant != SIM_POSTWRITE;
+}
+
+static void make_steps(rounds_launch *r, interp_code *c, arena *a)
+{
+    interp_make_steps(c, r->sees.bundles, a);
+    if (interp_scratch_size(c) > r->interpreted_bytes)
+        r->interpreted_bytes = interp_scratch_size(c);
+}
+
 static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
 {
     const sim_kernel *k = r->launch->kernel;
@@ -182,11 +195,10 @@ static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
         interp_code *c = NULL;
 
         if (programs[v])
-            st = interp_prepare(programs[v], k->args_bytes, r->sees.bundles, a,
-                                &c, err);
+            st = interp_prepare(programs[v], k->args_bytes, a, &c, err);
         r->codes[v] = (exec_shave_code){.interp = c};
-        if (c && interp_scratch_size(c) > r->interpreted_bytes)
-            r->interpreted_bytes = interp_scratch_size(c);
+        if (!st && c && (v == (int)r->variant || !is_main(v)))
+            make_steps(r, c, a);
     }
     return st;
 }
