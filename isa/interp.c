@@ -33,6 +33,8 @@ size_t isa_scratch_size(const isa_code *c)
 
 static isa_machine *start(const isa_code *c, const isa_env *env)
 {
+    /* For steps that only point there. */
+    static const uint8_t none[1][ISA_VECTOR_BYTES];
     isa_machine *m = env->scratch;
     extent x = extent_of(c);
 
@@ -43,7 +45,9 @@ static isa_machine *start(const isa_code *c, const isa_env *env)
         memcpy(&m->v[r], m->i, sizeof m->v[r]);
     m->sp = env->sp;
     m->window = env->window;
-    m->vectors = (const uint8_t(*)[ISA_VECTOR_BYTES])c->f->vectors;
+    m->vectors = c->f->vectors
+                     ? (const uint8_t(*)[ISA_VECTOR_BYTES])c->f->vectors
+                     : none;
     m->env = env;
     m->code = c;
     m->owed = (isa_owed *)((uint8_t *)m + x.owed);

@@ -53,7 +53,8 @@ typedef enum {
  *     it. Accesses in front of it are reported before it.
  *   - A step of a software-pipelined loop is as long as its kernel. The
  *     prologue's steps end with it, the epilogue's start with it; an
- * operation's iteration is its step less its stage.
+ *     operation's iteration is its step less its stage. A prologue that is
+ *     repeated begins anew.
  *
  * Registers start as 0xdeadbeef patterns, so that reading one that was never
  * written shows. */
