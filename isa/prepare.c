@@ -33,6 +33,9 @@ typedef struct {
     bool (*is_owed)[ISA_MAX_DST]; /* by operation and result */
     result *owed;
     uint32_t n_owed;
+    /* By block: cycles behind the result's at which this flight was there. */
+    uint64_t *seen;
+    uint32_t *seen_by, n_flights;
     isa_noted *noted;
     uint32_t n_noted;
     /* Steps; without an array they are counted. */
@@ -143,14 +146,23 @@ static void pass(flight *x, uint32_t n, uint32_t k, int64_t after)
         follow(x, n + 1, (uint32_t)end);
 }
 
-/* From block n's start on. A way is no longer than a latency, and only blocks
- * of several cycles go on at more than one place, those that are repeated but
- * for: there are few ways. */
+/* From block n's start on, once for each cycle at which that is: ways that meet
+ * go on as one. `after` is less than a latency, which 64 bits have room for. */
 static void follow(flight *x, uint32_t n, uint32_t after)
 {
-    n = x->p->ways[n].next;
-    if (n < x->p->f->n_blocks)
-        pass(x, n, x->p->f->blocks[n].first, after);
+    preparation *p = x->p;
+
+    n = p->ways[n].next;
+    if (n >= p->f->n_blocks)
+        return;
+    if (p->seen_by[n] != p->n_flights) {
+        p->seen_by[n] = p->n_flights;
+        p->seen[n] = 0;
+    }
+    if (p->seen[n] >> after & 1)
+        return;
+    p->seen[n] |= UINT64_C(1) << after;
+    pass(x, n, p->f->blocks[n].first, after);
 }
 
 /* Does another operation of the bundle write this one's result? */
@@ -176,6 +188,7 @@ static void fly(preparation *p, const result *r)
 
     if (in->dst[r->d].kind == ISA_NONE)
         return;
+    p->n_flights++;
     pass(&x, r->block, r->k, -(int64_t)in->cycle);
     if (x.noticed || is_written_twice(p, r))
         becomes_owed(p, r->block, r->k, r->d);
@@ -602,8 +615,10 @@ isa_code *isa_prepare(const isa_function *f, bool watched,
     p.owed = get(&p, (size_t)f->n_instrs * ISA_MAX_DST, sizeof *p.owed);
     p.timed = get(&p, f->n_blocks, sizeof *p.timed);
     p.ways = get(&p, f->n_blocks, sizeof *p.ways);
-    if (!p.code || !p.is_owed || !p.owed || !p.timed || !p.ways ||
-        !collect_immediates(&p))
+    p.seen = get(&p, f->n_blocks, sizeof *p.seen);
+    p.seen_by = get(&p, f->n_blocks, sizeof *p.seen_by);
+    if (!p.code || !p.is_owed || !p.owed || !p.timed || !p.ways || !p.seen ||
+        !p.seen_by || !collect_immediates(&p))
         return NULL;
     p.code->f = f;
     p.code->log_size = log_size(f);
