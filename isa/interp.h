@@ -1,29 +1,25 @@
-/* The reference interpreter: executes a finished program bundle by bundle on
- * real register files, with the pipeline exposed as program.h describes.
+/* The interpreter: executes a finished program bundle by bundle on real
+ * register files, with the pipeline exposed as program.h describes.
  *
- * It is the slow, obvious twin of the compiled host code: same results, same
- * cycles, same order of global accesses (program order: a scheduled block's
- * accesses are reported when it ends, by seq; a software-pipelined loop's when
- * their iteration is complete, iteration by iteration). One run touches only
- * what the environment hands it. */
+ * It is the twin of the compiled host code: same results, same cycles, same
+ * order of global accesses (program order: a scheduled block's accesses are
+ * reported when it ends, by seq; a software-pipelined loop's when their
+ * iteration is complete, iteration by iteration). One run touches only what the
+ * environment hands it. */
 #ifndef VPU_ISA_INTERP_H
 #define VPU_ISA_INTERP_H
 
 #include "isa/program.h"
 
-/* A global access that was made but not reported yet. */
-typedef struct {
-    int64_t iteration; /* of a software-pipelined loop, else 0 */
-    uint32_t seq, line, addr, bytes;
-    bool store;
-} isa_access;
+/* A program, prepared for any number of runs at a time. */
+typedef struct isa_code isa_code;
 
 typedef struct {
     uint8_t *window;       /* host address of device address 0 */
     const uint8_t *args;   /* ldarg's ISA_ARGS: the packed argument block */
     const uint32_t *group; /* ldarg's ISA_GROUP; imm is in bytes there too */
     uint32_t sp;           /* value of ISA_SP */
-    isa_access *log;       /* scratch, room for isa_log_size(f) */
+    void *scratch;         /* isa_scratch_size bytes, aligned for anything */
     void *user;
     /* Block number `block`, of so many cycles, starts (each time it runs).
      * Returning false stops the run. */
@@ -33,7 +29,7 @@ typedef struct {
     void (*global)(void *user, uint32_t line, uint32_t addr, uint32_t bytes,
                    bool store);
     /* The n operations of a bundle (never 0) issue, `cycle` cycles after the
-     * run's start. NULL: nobody looks. */
+     * run's start. Only of a program prepared for it; NULL: nobody looks. */
     void (*bundle)(void *user, uint64_t cycle, const isa_instr *in, uint32_t n);
     /* Callee number `callee` of the function with the arguments set so far
      * (n = highest starg number + 1). ret is what ldret reads. false stops. */
@@ -47,9 +43,6 @@ typedef enum {
     ISA_FELL_OFF /* control left the last block: a defect of the program */
 } isa_outcome;
 
-/* Accesses that can be waiting to be reported at any time. */
-size_t isa_log_size(const isa_function *f);
-
 /* What program.h does not say:
  *
  *   - All of a bundle's operations read registers as they are when it issues; a
@@ -60,10 +53,17 @@ size_t isa_log_size(const isa_function *f);
  *     it. Accesses in front of it are reported before it.
  *   - A step of a software-pipelined loop is as long as its kernel. The
  *     prologue's steps end with it, the epilogue's start with it; an
- * operation's iteration is its step less its stage.
+ *     operation's iteration is its step less its stage. A prologue that is
+ *     repeated begins anew.
  *
- * The function must have passed isa_verify. Registers start as 0xdeadbeef
- * patterns, so that reading one that was never written shows. */
-isa_outcome isa_run(const isa_function *f, const isa_env *env);
+ * Registers start as 0xdeadbeef patterns, so that reading one that was never
+ * written shows. */
+isa_outcome isa_run(const isa_code *c, const isa_env *env);
+
+/* f must have passed isa_verify, and stay. watched: isa_env.bundle is to be
+ * called. NULL: mem has no more. */
+isa_code *isa_prepare(const isa_function *f, bool watched,
+                      const isa_memory *mem);
+size_t isa_scratch_size(const isa_code *c);
 
 #endif

@@ -117,35 +117,8 @@ typedef enum { ISA_DOCUMENTED, ISA_INFERRED, ISA_ESTIMATED } isa_evidence;
 
 /* What an operation computes: of each element alone ... */
 typedef enum {
-    ISA_LANES_none,
-    ISA_LANES_copy,
-    ISA_LANES_add,
-    ISA_LANES_sub,
-    ISA_LANES_mul,
-    ISA_LANES_mul_high,
-    ISA_LANES_div,
-    ISA_LANES_rem,
-    ISA_LANES_and,
-    ISA_LANES_or,
-    ISA_LANES_xor,
-    ISA_LANES_shl,
-    ISA_LANES_shr,
-    ISA_LANES_clz,
-    ISA_LANES_ctz,
-    ISA_LANES_pop,
-    ISA_LANES_compare,      /* 1 or 0 */
-    ISA_LANES_compare_lane, /* all bits or none */
-    ISA_LANES_min,
-    ISA_LANES_max,
-    ISA_LANES_float_add,
-    ISA_LANES_float_sub,
-    ISA_LANES_float_mul,
-    ISA_LANES_float_div,
-    ISA_LANES_float_sqrt,
-    ISA_LANES_float_rsqrt,
-    ISA_LANES_float_exp2,
-    ISA_LANES_float_log2,
-    ISA_LANES_float_round
+#define LANE(name, value) ISA_LANES_##name,
+#include "isa/lanes.def"
 } isa_lanes;
 
 /* ... or of the whole operands. */

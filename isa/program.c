@@ -213,7 +213,7 @@ static const char *slot(const place *p, uint32_t k)
 
         if (in->cycle - e->cycle >= ISA_MAX_WAIT)
             break;
-        if (slots(in) & slots(e) && in->cycle - e->cycle < row(e)->interval)
+        if (in->cycle - e->cycle < row(e)->interval && slots(in) & slots(e))
             return why;
     }
     if (!ii)
@@ -348,6 +348,8 @@ static const char *in_flight(const place *p, uint32_t k)
 
         if (in->cycle - e->cycle > ISA_MAX_WAIT)
             break;
+        if (lands(e, 0) <= in->cycle) /* and a second result has, too */
+            continue;
         for (unsigned d = 0; d < ISA_MAX_DST && !why; d++)
             why = owed(e, d, in);
     }

@@ -22,21 +22,8 @@ typedef struct {
     uint8_t byte[ISA_VECTOR_BYTES];
 } isa_value;
 
-uint32_t isa_get_lane(const isa_value *v, unsigned bytes, unsigned k);
-void isa_set_lane(isa_value *v, unsigned bytes, unsigned k, uint32_t bits);
-
-/* Value bits of type `from` as type `to`. */
-uint32_t isa_convert(isa_type to, isa_type from, uint32_t bits);
-/* bits cut to the type's width, then extended as an I register holds it. */
-uint32_t isa_extend(isa_type t, uint32_t bits);
-
 /* The type that an operation computes in: its own, or what it is for. */
 isa_type isa_computes_in(const isa_instr *in);
-
-/* n lanes of an element-wise operation, of scalar and vector rows alike, in the
- * type t; out may be a or b. */
-void isa_elements(const isa_instr *in, isa_type t, unsigned n,
-                  const uint32_t *a, const uint32_t *b, uint32_t *out);
 
 /* The result of an operation that neither accesses memory nor branches. table:
  * the vector imm names, for those that have one. */

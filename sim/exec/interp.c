@@ -34,6 +34,7 @@ typedef struct {
 
 struct interp_code {
     const isa_function *f;
+    isa_code *steps; /* NULL: none were made */
     callee *callees;
 };
 
@@ -525,6 +526,16 @@ static vpu_status check_areas(const isa_function *f, uint32_t args_bytes,
     return VPU_OK;
 }
 
+static void *in_arena(void *user, size_t n)
+{
+    return arena_push(user, n, 1, _Alignof(max_align_t));
+}
+
+void interp_make_steps(interp_code *c, bool watched, arena *a)
+{
+    c->steps = isa_prepare(c->f, watched, &(isa_memory){in_arena, a});
+}
+
 vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
                           interp_code **out, vpu_error *err)
 {
@@ -660,7 +671,7 @@ uint64_t interp_group(const interp_code *c, const interp_job *job)
                    .args = job->args,
                    .group = words,
                    .sp = wg->stack_base,
-                   .log = job->accesses,
+                   .scratch = job->scratch,
                    .user = &r,
                    .block = on_block,
                    .global = on_global,
@@ -671,7 +682,7 @@ uint64_t interp_group(const interp_code *c, const interp_job *job)
     words[SHAVE_WORD_LOCAL] = wg->local_base;
     words[SHAVE_WORD_KEPT] = wg->kept_base;
     words[SHAVE_WORD_CONST] = wg->const_base;
-    isa_run(c->f, &env);
+    isa_run(c->steps, &env);
     return r.cycles;
 }
 
@@ -680,7 +691,7 @@ const isa_function *interp_function(const interp_code *c)
     return c->f;
 }
 
-size_t interp_log_size(const interp_code *c)
+size_t interp_scratch_size(const interp_code *c)
 {
-    return isa_log_size(c->f);
+    return isa_scratch_size(c->steps);
 }

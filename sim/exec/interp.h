@@ -1,6 +1,6 @@
-/* Work-groups on the reference interpreter: the finished SHAVE program, bundle
- * by bundle, with the hooks compiled code has. Slow; for holding the two
- * against each other, and for who wants to see the program itself run. */
+/* Work-groups on the interpreter: the finished SHAVE program, bundle
+ * by bundle, with the hooks compiled code has. For holding the two against each
+ * other, and for who wants to see the program itself run. */
 #ifndef VPU_SIM_EXEC_INTERP_H
 #define VPU_SIM_EXEC_INTERP_H
 
@@ -27,6 +27,9 @@ typedef struct {
  * VPU_ERR_INTERNAL  a callee nobody knows, named (a defect of ours) */
 vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,
                           interp_code **out, vpu_error *err);
+/* Before groups run; what does not run needs none. watched: interp_watch.bundle
+ * is to be called. */
+void interp_make_steps(interp_code *c, bool watched, arena *a);
 
 /* What a group runs with: as a sim_wg_fn gets it, and what the interpreter
  * adds. Borrowed. */
@@ -36,13 +39,14 @@ typedef struct {
     uint8_t *window;
     const uint8_t *args; /* the packed argument block */
     uint64_t *log;
-    isa_access *accesses; /* isa_log_size of the function; a thread's own */
+    void *scratch; /* interp_scratch_size bytes, aligned for anything; a
+                      thread's own */
     interp_watch watch;
 } interp_job;
 
 /* What a sim_wg_fn does. Returns the issue cycles. */
 uint64_t interp_group(const interp_code *c, const interp_job *job);
 const isa_function *interp_function(const interp_code *c);
-size_t interp_log_size(const interp_code *c);
+size_t interp_scratch_size(const interp_code *c);
 
 #endif

@@ -121,7 +121,8 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->main = r->codes[r->variant];
     s->pre = r->codes[SIM_PRELOAD];
     s->post = r->codes[SIM_POSTWRITE];
-    s->accesses = arena_array(a, isa_access, r->n_accesses + 1);
+    s->interpreted =
+        arena_push(a, r->interpreted_bytes, 1, _Alignof(max_align_t));
     s->profile = profile_of_shave(r->profile, i);
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->span;
@@ -161,6 +162,19 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
         s->args[slot] = cmx_args(l, c, slot, s->cmx, a);
 }
 
+/* A kernel's own work, of which a launch uses one variant. */
+static bool is_main(int variant)
+{
+    return variant != SIM_PRELOAD && variant != SIM_POSTWRITE;
+}
+
+static void make_steps(rounds_launch *r, interp_code *c, arena *a)
+{
+    interp_make_steps(c, r->sees.bundles, a);
+    if (interp_scratch_size(c) > r->interpreted_bytes)
+        r->interpreted_bytes = interp_scratch_size(c);
+}
+
 static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
 {
     const sim_kernel *k = r->launch->kernel;
@@ -183,8 +197,8 @@ static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
         if (programs[v])
             st = interp_prepare(programs[v], k->args_bytes, a, &c, err);
         r->codes[v] = (exec_shave_code){.interp = c};
-        if (c && interp_log_size(c) > r->n_accesses)
-            r->n_accesses = interp_log_size(c);
+        if (!st && c && (v == (int)r->variant || !is_main(v)))
+            make_steps(r, c, a);
     }
     return st;
 }
@@ -214,6 +228,7 @@ static vpu_status meet_observers(rounds_launch *r, vpu_error *err)
         r->sees.stores |= o->stored != NULL;
         r->sees.prints |= o->prints_at_once;
         r->sees.stops |= o->stopped != NULL;
+        r->sees.bundles |= o->bundle != NULL;
         r->profiled |= o->profile != NULL;
     }
     return st;

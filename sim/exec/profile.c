@@ -192,32 +192,43 @@ void profile_logged(profile_shave *s, uint64_t n)
     s->logged[n] = s->row;
 }
 
-static void count(profile_shave *s, uint32_t row, mach_cache *cache)
+/* Something is in mem. */
+static void use(profile_shave *s, uint32_t row)
 {
-    mach_mem_counts n = mach_cache_take(cache);
-
-    mach_mem_add(&s->sum, &n);
-    mach_mem_add(&s->mem[row], &n);
-    s->rows[row].load_bytes += n.load_bytes;
-    s->rows[row].store_bytes += n.store_bytes;
-    if (!s->in_use[row]) {
-        s->in_use[row] = true;
-        s->used[s->n_used++] = row;
-    }
+    if (s->in_use[row])
+        return;
+    s->in_use[row] = true;
+    s->used[s->n_used++] = row;
 }
 
 void profile_feed(profile_shave *s, mach_cache *cache, const uint64_t *log,
                   uint64_t n)
 {
+    mach_mem_counts all;
+
     for (uint64_t k = 0; k < n; k++) {
-        mach_cache_run(cache, &log[k], 1);
-        count(s, s->logged[k], cache);
+        exec_profile_row *r = &s->rows[s->logged[k]];
+
+        use(s, s->logged[k]);
+        if (MACH_ACCESS_IS_STORE(log[k]))
+            r->store_bytes += MACH_ACCESS_BYTES(log[k]);
+        else
+            r->load_bytes += MACH_ACCESS_BYTES(log[k]);
     }
+    mach_cache_run_owned(cache, log, n, s->logged, s->mem);
+    all = mach_cache_take(cache);
+    mach_mem_add(&s->sum, &all);
 }
 
 void profile_touched(profile_shave *s, mach_cache *cache)
 {
-    count(s, s->row, cache);
+    mach_mem_counts n = mach_cache_take(cache);
+
+    use(s, s->row);
+    mach_mem_add(&s->sum, &n);
+    mach_mem_add(&s->mem[s->row], &n);
+    s->rows[s->row].load_bytes += n.load_bytes;
+    s->rows[s->row].store_bytes += n.store_bytes;
 }
 
 /* As the engine reckons them (cost_of): loads stall by level; a store holds an

@@ -17,11 +17,11 @@ typedef struct rounds_launch {
     print_log *prints; /* NULL: nobody wants them */
     sim_variant_kind variant;
     exec_shave_code codes[SIM_N_VARIANTS];
-    size_t n_accesses;       /* the interpreter looks at together */
-    profile_launch *profile; /* NULL: none */
-    trc_writer *trace;       /* NULL: none */
-    exec_sample *sample;     /* NULL: nobody wants one */
-    mach_record *record;     /* likewise */
+    size_t interpreted_bytes; /* of exec_shave.interpreted */
+    profile_launch *profile;  /* NULL: none */
+    trc_writer *trace;        /* NULL: none */
+    exec_sample *sample;      /* NULL: nobody wants one */
+    mach_record *record;      /* likewise */
     exec_shave_sees sees;
     bool in_order; /* an observer needs one host thread */
     bool profiled; /* an observer wants the cycles of lines */

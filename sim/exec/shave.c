@@ -417,7 +417,7 @@ static uint64_t interpret(exec_shave *s, mach_phase p, const interp_code *code,
                       .window = memory_window(s->mem),
                       .args = args,
                       .log = s->log,
-                      .accesses = s->accesses,
+                      .scratch = s->interpreted,
                       .watch = {.profile = s->profile,
                                 .bundle = sees_bundles(s) ? on_bundle : NULL,
                                 .user = s}};

@@ -15,7 +15,7 @@
 
 /* What the observers of a launch look at, together. */
 typedef struct {
-    bool stores, prints, stops;
+    bool stores, prints, stops, bundles;
 } exec_shave_sees;
 
 /* A phase of the kernel, for one engine or the other; both NULL: none. */
@@ -42,7 +42,7 @@ typedef struct exec_shave {
     mach_queue *queue;
     uint32_t room; /* steps the queue may hold before a group starts */
     exec_shave_code pre, main, post;
-    isa_access *accesses;    /* the interpreter's */
+    void *interpreted;       /* scratch of the interpreter */
     profile_shave *profile;  /* NULL: none */
     exec_sample *sample;     /* not full yet; NULL: none */
     uint8_t *args[2];        /* argument blocks of the two buffer slots */

@@ -352,6 +352,45 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
         plain_access(c, list[i]);
 }
 
+/* Adds what the cache has counted since `before`, and counts on from there. */
+static void settle(const mach_cache *c, mach_mem_counts *before,
+                   mach_mem_counts *to)
+{
+    mach_mem_counts now = c->counts;
+
+    now.loads_behind = c->ddr.loads_behind;
+    now.lines_before = c->ddr.lines_before;
+    to->load_l1_hits += now.load_l1_hits - before->load_l1_hits;
+    to->load_l2_hits += now.load_l2_hits - before->load_l2_hits;
+    to->load_fills += now.load_fills - before->load_fills;
+    to->stores += now.stores - before->stores;
+    to->store_fills += now.store_fills - before->store_fills;
+    to->write_backs += now.write_backs - before->write_backs;
+    to->load_bytes += now.load_bytes - before->load_bytes;
+    to->store_bytes += now.store_bytes - before->store_bytes;
+    to->loads_behind += now.loads_behind - before->loads_behind;
+    to->lines_before += now.lines_before - before->lines_before;
+    *before = now;
+}
+
+void mach_cache_run_owned(mach_cache *c, const uint64_t *list, size_t n,
+                          const uint32_t *owner, mach_mem_counts *counts)
+{
+    mach_mem_counts before;
+
+    if (c->repeat.owed)
+        cache_rounds_pay(c);
+    cache_rounds_leave(c);
+    before = c->counts;
+    before.loads_behind = c->ddr.loads_behind;
+    before.lines_before = c->ddr.lines_before;
+    for (size_t i = 0; i < n; i++) {
+        plain_access(c, list[i]);
+        if (i + 1 == n || owner[i + 1] != owner[i])
+            settle(c, &before, &counts[owner[i]]);
+    }
+}
+
 /* Nothing stays remembered: the fast ways change the tags, too. */
 void cache_look_up(mach_cache *c, const uint64_t *list, size_t n)
 {

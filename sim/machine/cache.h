@@ -43,6 +43,11 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes);
 #define MACH_ACCESS_IS_STORE(a) ((a) >> 48 & 1)
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n);
 
+/* The same, one access after the other; what access k did is added to
+ * counts[owner[k]] as well, but for lines by bank. */
+void mach_cache_run_owned(mach_cache *c, const uint64_t *list, size_t n,
+                          const uint32_t *owner, mach_mem_counts *counts);
+
 /* Sets of L2, or of the SHAVE's part of it. */
 uint32_t mach_cache_l2_sets(const mach_cache *c);
 

@@ -33,6 +33,16 @@ isa_function *isa_rig_read(arena *a, const char *text)
 
 enum { N_VECTORS = 3, N_CALLEES = 2, MAX_OPS = 400 };
 
+isa_outcome isa_rig_run(arena *a, const isa_function *f, isa_env env)
+{
+    const isa_memory m = isa_rig_memory(a);
+    const isa_code *code = isa_prepare(f, env.bundle, &m);
+
+    ck_assert_ptr_nonnull(code);
+    env.scratch = arena_push(a, isa_scratch_size(code), 1, 16);
+    return isa_run(code, &env);
+}
+
 uint32_t isa_rig_random(uint64_t *seed, uint32_t below)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;

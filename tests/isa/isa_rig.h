@@ -3,12 +3,17 @@
 #define VPU_TESTS_ISA_ISA_RIG_H
 
 #include "base/arena.h"
+#include "isa/interp.h"
 #include "isa/text.h"
 
 isa_memory isa_rig_memory(arena *a);
 
 /* The text's only function; a text that does not read fails the test. */
 isa_function *isa_rig_read(arena *a, const char *text);
+
+/* Prepares the program and runs it, with scratch of its own; env.bundle is
+ * called where it is given. */
+isa_outcome isa_rig_run(arena *a, const isa_function *f, isa_env env);
 
 uint32_t isa_rig_random(uint64_t *seed, uint32_t below);
 

@@ -18,6 +18,16 @@ static const uint8_t table[16] = {0,  31, 255, 7,  8,  16, 17, 255,
 
 static uint8_t window[128];
 
+static arena *mem;
+static void setup(void)
+{
+    mem = arena_create(0);
+}
+static void teardown(void)
+{
+    arena_destroy(mem);
+}
+
 /* Loads at 0, the operation at AT, its result stored as soon as it is there. */
 static void run(isa_instr in, const oracle_inputs *x, bool immediates,
                 oracle_bits *out)
@@ -33,6 +43,7 @@ static void run(isa_instr in, const oracle_inputs *x, bool immediates,
                       .vectors = (uint8_t(*)[16])(uintptr_t)table,
                       .n_vectors = 1};
     isa_env env = {.window = window};
+    arena_mark before = arena_save(mem);
     const char *why;
 
     for (uint32_t k = 0; k < 3; k++) {
@@ -70,7 +81,8 @@ static void run(isa_instr in, const oracle_inputs *x, bool immediates,
     why = isa_verify(&f, NULL, NULL);
     ck_assert_msg(!why, "%s: %s", isa_ops[in.op].name, why);
     memset(window + 64, 0x55, 16);
-    ck_assert_int_eq(isa_run(&f, &env), ISA_DONE);
+    ck_assert_int_eq(isa_rig_run(mem, &f, env), ISA_DONE);
+    arena_restore(mem, before);
     memcpy(out->bytes, window + 64, 16);
 }
 
@@ -316,6 +328,7 @@ int main(void)
     int failed;
 
     tcase_set_timeout(t, 120);
+    tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, every_row, 0, ISA_N_OPS);
     tcase_add_loop_test(t, every_half, 0, 7);
     tcase_add_loop_test(t, rounding_to_half, 0, 9);

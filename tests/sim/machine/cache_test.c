@@ -586,6 +586,47 @@ START_TEST(no_loop_passes_the_last_address)
 END_TEST
 
 /* What is recorded is what is counted, in the order of the accesses. */
+/* What each owner's accesses did, beside one call and one take each; and all of
+ * them together. */
+START_TEST(accesses_by_owner)
+{
+    enum { N = 3000, OWNERS = 5 };
+    uint32_t x = (uint32_t)_i + 1, owner[N];
+    uint64_t list[N];
+    mach_mem_counts by[OWNERS] = {0}, want[OWNERS] = {0}, all = {0}, got;
+    mach_cache *single;
+
+    make(16);
+    ck_assert_int_eq(mach_cache_create(&desc, 16, &single, NULL), VPU_OK);
+    for (unsigned round = 0; round < 3; round++) {
+        for (size_t k = 0; k < N; k++) {
+            list[k] = MACH_ACCESS(draw(&x, 1 << (8 + 4 * round)) * 4,
+                                  1 + draw(&x, 128), draw(&x, 3) == 0);
+            owner[k] = draw(&x, 2) && k ? owner[k - 1] : draw(&x, OWNERS);
+        }
+        mach_cache_run(c, list, N); /* by the fast ways */
+        mach_cache_run(single, list, N);
+        mach_cache_take(c);
+        mach_cache_take(single);
+        mach_cache_run_owned(c, list, N, owner, by);
+        for (size_t k = 0; k < N; k++) {
+            mach_mem_counts n;
+
+            mach_cache_run(single, &list[k], 1);
+            n = mach_cache_take(single);
+            mach_mem_add(&all, &n);
+            memset(n.bank_lines, 0, sizeof n.bank_lines);
+            mach_mem_add(&want[owner[k]], &n);
+        }
+        got = mach_cache_take(c);
+        ck_assert_mem_eq(&got, &all, sizeof got);
+        ck_assert_mem_eq(by, want, sizeof by);
+        all = (mach_mem_counts){0};
+    }
+    mach_cache_destroy(single);
+}
+END_TEST
+
 START_TEST(a_recording_agrees_with_the_counts)
 {
     static uint64_t list[1000];
@@ -677,6 +718,7 @@ int main(void)
     tcase_add_loop_test(t, next_groups_equal_single_calls, 0, 5);
     tcase_add_loop_test(t, beginnings_leave_the_rest_alone, 0, 10);
     tcase_add_loop_test(t, no_loop_passes_the_last_address, 0, 6);
+    tcase_add_loop_test(t, accesses_by_owner, 0, 5);
     tcase_add_test(t, a_recording_agrees_with_the_counts);
     tcase_add_test(t, speed);
     suite_add_tcase(s, t);
