@@ -103,7 +103,8 @@ static const char *find_driver(arena *a, vpu_error *err)
     free(self);
     if (!found)
         err_set(err, VPU_ERR_IO,
-                DRIVER ": not found; expected it beside vpu, or in ../lib/vpusim");
+                DRIVER
+                ": not found; expected it beside vpu, or in ../lib/vpusim");
     return found;
 }
 

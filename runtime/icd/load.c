@@ -18,11 +18,10 @@ static void *open_library(void)
     void *lib = NULL;
 
     if (dladdr(&icd_platform, &here) && here.dli_fname &&
-        (slash = strrchr(here.dli_fname, '/')) &&
-        slash - here.dli_fname < 4000)
+        (slash = strrchr(here.dli_fname, '/')) && slash - here.dli_fname < 4000)
         for (size_t k = 0; k < sizeof places / sizeof *places && !lib; k++) {
-            snprintf(path, sizeof path, "%.*s%s",
-                     (int)(slash - here.dli_fname), here.dli_fname, places[k]);
+            snprintf(path, sizeof path, "%.*s%s", (int)(slash - here.dli_fname),
+                     here.dli_fname, places[k]);
             lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         }
     return lib ? lib : dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -34,7 +33,9 @@ const core_table *icd_core_load(vpu_error *err)
     const core_table *core = lib ? dlsym(lib, "vpusim_icd_core") : NULL;
 
     if (!core) {
-        err_set(err, VPU_ERR_IO, "%s; expected " LIBRARY " beside the driver or in the folder above",
+        err_set(err, VPU_ERR_IO,
+                "%s; expected " LIBRARY
+                " beside the driver or in the folder above",
                 dlerror());
         return NULL;
     }
