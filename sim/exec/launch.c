@@ -162,12 +162,6 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
         s->args[slot] = cmx_args(l, c, slot, s->cmx, a);
 }
 
-/* A kernel's own work, of which a launch uses one variant. */
-static bool is_main(int variant)
-{
-    return variant != SIM_PRELOAD && variant != SIM_POSTWRITE;
-}
-
 static void make_steps(rounds_launch *r, interp_code *c, arena *a)
 {
     interp_make_steps(c, r->sees.bundles, a);
@@ -197,7 +191,8 @@ static vpu_status find_codes(rounds_launch *r, arena *a, vpu_error *err)
         if (programs[v])
             st = interp_prepare(programs[v], k->args_bytes, a, &c, err);
         r->codes[v] = (exec_shave_code){.interp = c};
-        if (!st && c && (v == (int)r->variant || !is_main(v)))
+        if (!st && c &&
+            sim_runs_variant(k, (sim_variant_kind)v, r->launch->local))
             make_steps(r, c, a);
     }
     return st;

@@ -352,14 +352,21 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
         plain_access(c, list[i]);
 }
 
-/* Adds what the cache has counted since `before`, and counts on from there. */
-static void settle(const mach_cache *c, mach_mem_counts *before,
-                   mach_mem_counts *to)
+static mach_mem_counts counted(const mach_cache *c)
 {
     mach_mem_counts now = c->counts;
 
     now.loads_behind = c->ddr.loads_behind;
     now.lines_before = c->ddr.lines_before;
+    return now;
+}
+
+/* Adds what the cache has counted since `before`, and counts on from there. */
+static void settle(const mach_cache *c, mach_mem_counts *before,
+                   mach_mem_counts *to)
+{
+    mach_mem_counts now = counted(c);
+
     to->load_l1_hits += now.load_l1_hits - before->load_l1_hits;
     to->load_l2_hits += now.load_l2_hits - before->load_l2_hits;
     to->load_fills += now.load_fills - before->load_fills;
@@ -381,9 +388,7 @@ void mach_cache_run_owned(mach_cache *c, const uint64_t *list, size_t n,
     if (c->repeat.owed)
         cache_rounds_pay(c);
     cache_rounds_leave(c);
-    before = c->counts;
-    before.loads_behind = c->ddr.loads_behind;
-    before.lines_before = c->ddr.lines_before;
+    before = counted(c);
     for (size_t i = 0; i < n; i++) {
         plain_access(c, list[i]);
         if (i + 1 == n || owner[i + 1] != owner[i])
@@ -418,10 +423,8 @@ mach_mem_counts mach_cache_take(mach_cache *c)
 
     if (c->repeat.owed)
         cache_rounds_pay(c);
-    n = c->counts;
+    n = counted(c);
     lines = mach_moves_lines(&n);
-    n.loads_behind = c->ddr.loads_behind;
-    n.lines_before = c->ddr.lines_before;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
     for (uint32_t b = 0; lines && b <= c->g.banks.mask; b++) {
         n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
