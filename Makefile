@@ -183,7 +183,10 @@ endif
 # in what users run; a sanitizer looks at them from the beginning.
 LATE_LIBRARIES = $(shell $(LLVM_CONFIG) --libfiles):libllvm$(LLVM) \
     $(shell $(CC) -print-file-name=libSDL2.so):libsdl2-2.0-0 \
-    $(shell $(CC) -print-file-name=libSDL2_ttf.so):libsdl2-ttf-2.0-0
+    $(shell $(CC) -print-file-name=libSDL2_ttf.so):libsdl2-ttf-2.0-0 \
+    $(shell $(CC) -print-file-name=libpng.so):libpng16-16 \
+    $(shell $(CC) -print-file-name=libedit.so):libedit2 \
+    $(shell $(CC) -print-file-name=libsqlite3.so):libsqlite3-0
 ifneq ($(and $(filter release debug,$(CONF)),$(filter x86_64-%,$(shell $(CC) -dumpmachine))),)
 LATE := $(OUT)/late.o
 endif

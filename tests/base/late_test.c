@@ -9,6 +9,10 @@
 #include "base/file.h"
 #include "tests/support/add_layer.h"
 
+#define ADD_DIFF                                               \
+    "diff layer.xml --shape in0=1x2x4x16 --param bias=1 "      \
+    "--a npy:a --b npy:b "
+
 static terminal p;
 static const char *real;
 
@@ -96,6 +100,38 @@ START_TEST(fonts_are_for_pictures)
 }
 END_TEST
 
+START_TEST(png_is_for_pictures)
+{
+    terminal_run(&p, ADD_RUN "--output a");
+    terminal_expect(&p, 0, "");
+    without("libpng16.so.16");
+    terminal_run(&p, "run layer.xml --shape in0=1x2x4x16 --param bias=2 "
+                     "--output b");
+    terminal_expect(&p, 0, "");
+    terminal_run(&p, ADD_DIFF);
+    terminal_expect(&p, 1, "");
+    terminal_run(&p, ADD_DIFF "--heat-map h.png");
+    terminal_expect(&p, 5, "libpng16.so.1X");
+    terminal_expect(&p, 5, "install libpng16-16");
+    ck_assert(!terminal_has(&p, "h.png"));
+}
+END_TEST
+
+START_TEST(sqlite_is_for_databases)
+{
+    terminal_file(&p, "m.manifest", ADD_RUN "\n", sizeof ADD_RUN);
+    terminal_run(&p, "sweep run m.manifest --dir d");
+    terminal_expect(&p, 0, "");
+    without("libsqlite3.so.0");
+    terminal_run(&p, "sweep gather d --csv t.csv");
+    terminal_expect(&p, 0, "");
+    terminal_run(&p, "sweep gather d --sqlite t.sqlite");
+    terminal_expect(&p, 5, "libsqlite3.so.X");
+    terminal_expect(&p, 5, "install libsqlite3-0");
+    ck_assert(!terminal_has(&p, "t.sqlite"));
+}
+END_TEST
+
 int main(void)
 {
     SRunner *r;
@@ -108,6 +144,8 @@ int main(void)
     tcase_add_test(t, llvm_is_for_compiling);
     tcase_add_test(t, sdl_is_for_pictures);
     tcase_add_test(t, fonts_are_for_pictures);
+    tcase_add_test(t, png_is_for_pictures);
+    tcase_add_test(t, sqlite_is_for_databases);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
