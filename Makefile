@@ -503,7 +503,7 @@ install: all plugins
 	    $(SHARE)/kernels/*/*.case
 uninstall:
 	rm -f $(BIN) $(HEADER) $(QUERIES) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
-	rm -f $(BASH) $(ZSH) $(FISH) $(MAN)/man1/vpu.1 $(MAN)/man1/vpu-*.1
+	rm -f $(BASH) $(ZSH) $(FISH) $(MAN)/man1/vpu.1 $(MAN)/man*/vpu-*.[15] $(MAN)/man3/libvpusim.3
 	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
 dist:

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "tests/support/add_layer.h"
 
-#define ADD_DIFF                                               \
-    "diff layer.xml --shape in0=1x2x4x16 --param bias=1 "      \
+#define ADD_DIFF                                          \
+    "diff layer.xml --shape in0=1x2x4x16 --param bias=1 " \
     "--a npy:a --b npy:b "
 
 static terminal p;
