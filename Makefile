@@ -39,6 +39,7 @@
 #   make docs       the output of commands in README.md and docs/*.md, again
 #   make docs-check  compares it, changes nothing
 #   make check-extending  recipes of docs/extending.md, carried out on a copy
+#   make site       the documents as a site, build/site/index.html; its links are checked
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
@@ -455,6 +456,10 @@ tidy: compile_commands.json
 	@$(CLANG_TIDY) --quiet $(SRC)
 compile_commands.json: FORCE
 	@scripts/compile-commands '$(subst ','\'',$(CC) $(ALL_CFLAGS))' $(SRC) $(TESTSRC) > $@
+site: deps
+	@$(if $(NO_DEPS),:,scripts/deps site)
+	@scripts/site
+.PHONY: site
 # What install puts there, and uninstall takes away: single files, and folders
 # that are all ours.
 BIN     := $(DESTDIR)$(PREFIX)/bin/vpu
