@@ -82,7 +82,8 @@ static vpu_status check_desc(const graph_buffer *b, const char *path,
                    tensor_desc_text(a, &b->desc));
 }
 
-/* A file of a spec: its path, and what stands behind a colon; NULL = nothing. */
+/* A file of a spec: its path, and what stands behind a colon; NULL = nothing.
+ */
 typedef struct {
     const graph_buffer *b;
     const char *path, *rest;
@@ -108,7 +109,7 @@ static vpu_status load_npz(const source *s)
     vpu_status st = npz_open(s->path, s->rest, &z, s->err);
 
     if (!st)
-        st = check_desc(s->b, s->path, npz_desc(z), s->a, s->err);
+        st = check_desc(s->b, npz_path(z), npz_desc(z), s->a, s->err);
     if (!st) {
         *s->plain = arena_push(s->a, s->b->bytes, 1, 64);
         st = npz_read(z, *s->plain, s->err);
@@ -249,9 +250,8 @@ static vpu_status make_plain(const graph_buffer *b, const char *spec, arena *a,
     unsigned long long seed;
 
     if (kind < N_KINDS) {
-        vpu_status st = kinds[kind].what
-                            ? check_signature(&s, kinds[kind].what)
-                            : VPU_OK;
+        vpu_status st =
+            kinds[kind].what ? check_signature(&s, kinds[kind].what) : VPU_OK;
 
         return st ? st : kinds[kind].load(&s);
     }

@@ -282,9 +282,8 @@ static vpu_status check_front(const file_in *f, arena *a, vpu_error *err)
     vpu_status st = file_in_read(f, 0, front, n, err);
 
     return st ? st
-              : npy_parse_front(
-                    &(const file_bytes){front, f->bytes, f->path}, a, &desc,
-                    &at, err);
+              : npy_parse_front(&(const file_bytes){front, f->bytes, f->path},
+                                a, &desc, &at, err);
 }
 
 vpu_status npy_read(const char *path, arena *a, tensor *out, vpu_error *err)

@@ -16,8 +16,8 @@ struct npz {
     zip_file_t *file;
     zip_stat_t stat;
     tensor_desc desc;
-    const char *path; /* "x.npz:NAME", once the array is found */
-    char *front;      /* the first bytes of the member */
+    const char *path;   /* "x.npz:NAME", once the array is found */
+    char *front;        /* the first bytes of the member */
     size_t n_front, at; /* and where elements begin in them */
     arena *a;
 };
@@ -119,8 +119,8 @@ static vpu_status find(npz *z, const char *wanted, zip_uint64_t *index,
 
 static vpu_status check_member(const npz *z, vpu_error *err)
 {
-    static const zip_uint64_t need = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD |
-                                     ZIP_STAT_ENCRYPTION_METHOD;
+    static const zip_uint64_t need =
+        ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     const zip_stat_t *s = &z->stat;
 
     if ((s->valid & need) != need)
@@ -137,9 +137,8 @@ static vpu_status check_member(const npz *z, vpu_error *err)
                        "numpy.savez_compressed write them",
                        z->path, s->comp_method);
     if (s->size > TENSOR_MAX_BYTES + NPY_MAX_FRONT)
-        return err_set(err, VPU_ERR_LIMIT,
-                       "%s: %llu bytes, the limit is %llu", z->path,
-                       (unsigned long long)s->size,
+        return err_set(err, VPU_ERR_LIMIT, "%s: %llu bytes, the limit is %llu",
+                       z->path, (unsigned long long)s->size,
                        (unsigned long long)TENSOR_MAX_BYTES);
     return VPU_OK;
 }
@@ -246,6 +245,11 @@ vpu_status npz_open(const char *path, const char *name, npz **out,
 const tensor_desc *npz_desc(const npz *z)
 {
     return &z->desc;
+}
+
+const char *npz_path(const npz *z)
+{
+    return z->path;
 }
 
 vpu_status npz_read(npz *z, void *data, vpu_error *err)

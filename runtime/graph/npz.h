@@ -33,6 +33,7 @@ vpu_status npz_open(const char *path, const char *name, npz **out,
                     vpu_error *err);
 /* Of the array's elements: TENSOR_PLAIN. */
 const tensor_desc *npz_desc(const npz *z);
+const char *npz_path(const npz *z); /* "FILE:NAME", for messages */
 /* Its elements, tensor_bytes of them in logical order; once.
  *
  * VPU_ERR_PARSE  damaged: it ends early, goes on, or has another checksum */

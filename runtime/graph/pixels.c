@@ -128,9 +128,9 @@ typedef struct {
     const tensor_desc *want;
     const char *name;
     vpu_error *err;
-    uint32_t w, h, c;  /* of the input */
-    uint32_t decoded;  /* channels of the picture: 1 or 3 */
-    uint8_t *bytes;    /* w * h * decoded */
+    uint32_t w, h, c; /* of the input */
+    uint32_t decoded; /* channels of the picture: 1 or 3 */
+    uint8_t *bytes;   /* w * h * decoded */
 } job;
 
 static vpu_status wrong(const job *j, vpu_status st, const char *what)
@@ -206,8 +206,8 @@ static vpu_status check_picture(job *j, uint32_t w, uint32_t h,
     j->decoded = channels;
     j->bytes = malloc((size_t)w * h * channels);
     if (!j->bytes)
-        return err_set(j->err, VPU_ERR_NOMEM, "%s: no memory for %u x %u pixels",
-                       j->f->path, w, h);
+        return err_set(j->err, VPU_ERR_NOMEM,
+                       "%s: no memory for %u x %u pixels", j->f->path, w, h);
     return VPU_OK;
 }
 
@@ -294,8 +294,8 @@ static vpu_status read_png(job *j)
 {
     png_job p = {.j = j};
 
-    p.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &p, png_fail,
-                                   png_hear);
+    p.png =
+        png_create_read_struct(PNG_LIBPNG_VER_STRING, &p, png_fail, png_hear);
     p.info = p.png ? png_create_info_struct(p.png) : NULL;
     if (!p.info)
         p.st = err_set(j->err, VPU_ERR_NOMEM, "%s: no memory for libpng",
@@ -316,12 +316,16 @@ static vpu_status bad_jpeg(const job *j, tjhandle tj)
 
 static vpu_status decode_jpeg(job *j, tjhandle tj)
 {
-    int w, h, sampling, colors;
+    int w = 0, h = 0, sampling, colors = -1;
     vpu_status st;
 
     if (tjDecompressHeader3(tj, j->f->data, j->f->n, &w, &h, &sampling,
                             &colors))
         return bad_jpeg(j, tj);
+    if (w < 1 || h < 1) /* as where it ends before the picture */
+        return err_set(j->err, VPU_ERR_PARSE,
+                       "%s: damaged JPEG picture: no picture is in it",
+                       j->f->path);
     if (colors == TJCS_CMYK || colors == TJCS_YCCK)
         return err_set(j->err, VPU_ERR_UNSUPPORTED,
                        "%s: a JPEG picture in CMYK, the colours of printers; "
@@ -333,9 +337,8 @@ static vpu_status decode_jpeg(job *j, tjhandle tj)
         return st;
     /* The same bytes everywhere; what is not whole is an error; no thousands
      * of scans over one picture. */
-    if (tjDecompress2(tj, j->f->data, j->f->n, j->bytes, w,
-                      w * (int)j->decoded, h,
-                      j->decoded == 1 ? TJPF_GRAY : TJPF_RGB,
+    if (tjDecompress2(tj, j->f->data, j->f->n, j->bytes, w, w * (int)j->decoded,
+                      h, j->decoded == 1 ? TJPF_GRAY : TJPF_RGB,
                       TJFLAG_ACCURATEDCT | TJFLAG_STOPONWARNING |
                           TJFLAG_LIMITSCANS))
         return bad_jpeg(j, tj);
@@ -388,8 +391,9 @@ static vpu_status store_channel(const job *j, unsigned channel, const table *t,
                                 void *plain)
 {
     size_t n = (size_t)j->w * j->h, first = n * channel;
-    const uint8_t *from =
-        j->bytes + (j->decoded == 1 ? 0 : j->o->bgr ? 2 - channel : channel);
+    const uint8_t *from = j->bytes + (j->decoded == 1 ? 0
+                                      : j->o->bgr     ? 2 - channel
+                                                      : channel);
 
     for (size_t i = 0; i < n; i++) {
         uint8_t v = from[i * j->decoded];

@@ -1,9 +1,9 @@
 /* Pictures as inputs: PNG and JPEG files as tensors of one or three channels.
  *
- * A picture has to have the input's width and height; nothing is resized. Values
- * are those that the file stores, 0 to 255 each: colour profiles and gamma are
- * not applied, nor is a camera's rotation. Samples of 16 bits become 8, rounded;
- * fewer bits are spread over the range; palettes become colours. */
+ * A picture has to have the input's width and height; nothing is resized.
+ * Values are those that the file stores, 0 to 255 each: colour profiles and
+ * gamma are not applied, nor is a camera's rotation. Samples of 16 bits become
+ * 8, rounded; fewer bits are spread over the range; palettes become colours. */
 #ifndef VPU_RUNTIME_GRAPH_PIXELS_H
 #define VPU_RUNTIME_GRAPH_PIXELS_H
 
@@ -33,14 +33,14 @@ typedef struct {
  * any order: what has no '=' is a further number of the option before it. NULL
  * gives the defaults.
  *
- * VPU_ERR_INVALID  another option or value, one twice, a scale of 0; the message
- *                  has what can stand there */
+ * VPU_ERR_INVALID  another option or value, one twice, a scale of 0; the
+ * message has what can stand there */
 vpu_status pixels_options_parse(const char *text, pixels_options *out,
                                 vpu_error *err);
 
 /* A picture as the tensor that want describes, in logical order; plain:
- * tensor_bytes of it. HW, CHW or NCHW with N = 1; each value is (pixel - mean) /
- * scale, computed in float and rounded to the element type. name is that of
+ * tensor_bytes of it. HW, CHW or NCHW with N = 1; each value is (pixel - mean)
+ * / scale, computed in float and rounded to the element type. name is that of
  * the input, for messages. Any thread.
  *
  * VPU_ERR_MISMATCH     another width, height or number of channels
