@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "tests/support/add_layer.h"
 
+#define SHORT_RUN "run layer.xml --shape in0=1x1x4x16 --param bias=1 --input "
+
 static terminal p;
 static const char *real;
 
@@ -96,6 +98,30 @@ START_TEST(fonts_are_for_pictures)
 }
 END_TEST
 
+/* Of inputs, a JPEG picture and an archive. */
+START_TEST(files_are_for_inputs)
+{
+    static const struct {
+        const char *name, *first, *missing, *package;
+    } rows[] = {{"libturbojpeg.so.0", "\xff\xd8\xff\xe0", "libturbojpeg.so.X",
+                 "install libturbojpeg0"},
+                {"libzip.so.4", "PK\3\4", "libzip.so.X", "install libzip4"}};
+
+    terminal_file(&p, "x.jpg", rows[0].first, 4);
+    terminal_file(&p, "x.npz", rows[1].first, 4);
+    terminal_run(&p, SHORT_RUN "0=x.jpg");
+    terminal_expect(&p, 2, "damaged JPEG picture");
+    terminal_run(&p, SHORT_RUN "0=x.npz");
+    terminal_expect(&p, 2, "damaged");
+    without(rows[_i].name);
+    terminal_run(&p, SHORT_RUN "0=ramp");
+    terminal_expect(&p, 0, "");
+    terminal_run(&p, _i ? SHORT_RUN "0=x.npz" : SHORT_RUN "0=x.jpg");
+    terminal_expect(&p, 5, rows[_i].missing);
+    terminal_expect(&p, 5, rows[_i].package);
+}
+END_TEST
+
 int main(void)
 {
     SRunner *r;
@@ -108,6 +134,7 @@ int main(void)
     tcase_add_test(t, llvm_is_for_compiling);
     tcase_add_test(t, sdl_is_for_pictures);
     tcase_add_test(t, fonts_are_for_pictures);
+    tcase_add_loop_test(t, files_are_for_inputs, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
