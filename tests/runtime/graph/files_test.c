@@ -120,13 +120,29 @@ typedef struct {
     str bytes;
     unsigned flags, method;
     uint64_t announced; /* 0: the truth */
+    uint64_t elements;  /* bytes announced of them; 0: as `announced` says */
     uint32_t crc_off;
 } member;
 
 static void little(str *s, uint64_t v, int n)
 {
     for (int i = 0; i < n; i++)
-        str_add(s, &(char){(char)(v >> 8 * i)}, 1);
+        str_add(s, &(char){(char)(i < 8 ? v >> 8 * i : 0)}, 1);
+}
+
+/* In blocks that are not compressed. */
+static str deflated(const str *plain)
+{
+    str s = {.arena = a};
+
+    for (size_t at = 0, n; at < plain->n; at += n) {
+        n = plain->n - at < 65535 ? plain->n - at : 65535;
+        little(&s, at + n == plain->n, 1);
+        little(&s, n, 2);
+        little(&s, ~n, 2);
+        str_add(&s, plain->data + at, n);
+    }
+    return s;
 }
 
 static void common(str *s, const member *m, bool central)
@@ -227,7 +243,7 @@ START_TEST(arrays)
     for (int i = 0; i < 6; i++)
         twice[i] = 2 * numbers[i];
     for (int i = 0; i < 300000; i++)
-        bytes[i] = (uint8_t)(i * i >> 7);
+        bytes[i] = (uint8_t)((unsigned)i * 7919 >> 7);
     for (int i = 0; i < 2; i++) {
         str files[3] = {npy_of("<f4", "(1, 2, 3)", numbers, sizeof numbers),
                         {.data = (char[]){"read me"}, .n = 7},
@@ -318,28 +334,47 @@ static const struct {
     {"longer than its shape",
      "<f4",
      "(6,)",
-     24,
-     {.announced = 4000000000},
+     70000,
+     {.method = 8, .elements = 4000000000},
      VPU_ERR_PARSE,
-     ""},
+     "4000000000 bytes of elements"},
     {"a shape of 4 GiB",
      "<f4",
      "(1073741824,)",
-     24,
-     {.announced = 4294967296 + 79},
+     70000,
+     {.method = 8, .elements = 1ull << 32},
+     VPU_ERR_MISMATCH,
+     "the file is f32 1073741824, in0 wants f32 6"},
+    {"shorter than announced",
+     "<f4",
+     "(6,)",
+     20,
+     {.method = 8, .elements = 24},
      VPU_ERR_PARSE,
-     ""},
+     "damaged"},
+    {"longer than announced",
+     "<f4",
+     "(6,)",
+     28,
+     {.method = 8, .elements = 24},
+     VPU_ERR_PARSE,
+     "damaged"},
     {"a shape of 8 GiB", "<f4", "(2147483648,)", 24, {0}, VPU_ERR_LIMIT, ""},
 };
 
 START_TEST(refused_members)
 {
     graph_buffer b = buffer(TENSOR_F32, DIMS(6));
+    static const char zero[70000];
     member m = bad_members[_i].m;
 
     m.name = "x.npy";
-    m.bytes = npy_of(bad_members[_i].descr, bad_members[_i].shape,
-                     (float[8]){0}, bad_members[_i].n);
+    m.bytes = npy_of(bad_members[_i].descr, bad_members[_i].shape, zero,
+                     bad_members[_i].n);
+    if (m.elements)
+        m.announced = m.bytes.n - bad_members[_i].n + m.elements;
+    if (m.method == 8)
+        m.bytes = deflated(&m.bytes);
     put_archive("x.npz", &m, 1);
 #ifndef __SANITIZE_ADDRESS__
     ck_assert(!setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}));
@@ -793,7 +828,8 @@ START_TEST(large_pictures)
         str_add(&s, &(char){(char)(crc >> 8 * i)}, 1);
     str_add(&s, "\0\0\0\0IDAT\x35\xaf\x06\x1e", 12);
     put("p.png", s.data, s.n);
-    expect(&b, "p.png", VPU_ERR_LIMIT, "8192 x 8193 pixels, the limit is 67108864");
+    expect(&b, "p.png", VPU_ERR_LIMIT,
+           "8192 x 8193 pixels, the limit is 67108864");
 }
 END_TEST
 
