@@ -71,7 +71,7 @@ CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0 sdl2 SDL2_ttf libedit sqlite3
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libzip libturbojpeg libusb-1.0 sdl2 SDL2_ttf libedit sqlite3
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings
@@ -187,7 +187,9 @@ LATE_LIBRARIES = $(shell $(LLVM_CONFIG) --libfiles):libllvm$(LLVM) \
     $(shell $(CC) -print-file-name=libSDL2_ttf.so):libsdl2-ttf-2.0-0 \
     $(shell $(CC) -print-file-name=libpng.so):libpng16-16 \
     $(shell $(CC) -print-file-name=libedit.so):libedit2 \
-    $(shell $(CC) -print-file-name=libsqlite3.so):libsqlite3-0
+    $(shell $(CC) -print-file-name=libsqlite3.so):libsqlite3-0 \
+    $(shell $(CC) -print-file-name=libzip.so):libzip4 \
+    $(shell $(CC) -print-file-name=libturbojpeg.so):libturbojpeg0
 ifneq ($(and $(filter release debug,$(CONF)),$(filter x86_64-%,$(shell $(CC) -dumpmachine))),)
 LATE := $(OUT)/late.o
 endif
