@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "base/temp.h"
 #include "runtime/graph/io.h"
+#include "runtime/graph/npz.h"
 
 static arena *a;
 static char *dir;
@@ -438,6 +439,17 @@ START_TEST(bomb)
 }
 END_TEST
 
+static void put_many(const char *name, int n)
+{
+    zip_t *z = zip_open(file_join(a, dir, name), ZIP_CREATE, NULL);
+
+    for (int i = 0; i < n; i++)
+        ck_assert_int_eq(zip_file_add(z, arena_printf(a, "m%d.npy", i),
+                                      zip_source_buffer(z, "", 0, 0), 0),
+                         i);
+    ck_assert(!zip_close(z));
+}
+
 START_TEST(refused_archives)
 {
     graph_buffer b = buffer(TENSOR_F32, DIMS(6));
@@ -456,6 +468,9 @@ START_TEST(refused_archives)
     two[0].name = ".npy";
     put_archive("x.npz", two, 1);
     expect(&b, "x.npz", VPU_ERR_INVALID, "the archive has no array");
+    put_many("many.npz", NPZ_MAX_MEMBERS + 1);
+    expect(&b, "many.npz:m1", VPU_ERR_LIMIT,
+           "65537 members in the archive, the limit is 65536");
     expect(&b, "nowhere.npz", VPU_ERR_IO, "No such file");
     two[0].name = "x.npy";
     s = archive(two, 1);
@@ -480,6 +495,12 @@ enum { W = 5, H = 3 };
 static uint8_t byte_at(unsigned x, unsigned y, unsigned c)
 {
     return (uint8_t)(x * 37 + y * 61 + c * 101 + 3);
+}
+
+/* Behind it in a sample of 16 bits. */
+static uint8_t low_of(uint8_t v)
+{
+    return (uint8_t)(v * 3 + 100);
 }
 
 /* What to write besides the pixels. */
@@ -523,9 +544,10 @@ static void put_png(const char *name, const png_form *f)
                                 ? (uint8_t)i
                                 : byte_at(x, y, c);
 
-                if (f->bits == 16) /* v * 257 comes back as v */
-                    rows[y][2 * (x * n + c)] = rows[y][2 * (x * n + c) + 1] = v;
-                else if (f->bits == 8)
+                if (f->bits == 16) {
+                    rows[y][2 * (x * n + c)] = v;
+                    rows[y][2 * (x * n + c) + 1] = low_of(v);
+                } else if (f->bits == 8)
                     rows[y][x * n + c] = v;
                 else /* the top bits */
                     rows[y][x * (unsigned)f->bits / 8] |=
@@ -590,6 +612,8 @@ START_TEST(png_forms)
             for (unsigned x = 0; x < W; x++) {
                 unsigned v = byte_at(x, y, c), bits = (unsigned)f->bits;
 
+                if (bits == 16) /* rounded */
+                    v = (unsigned)lround((v << 8 | low_of((uint8_t)v)) / 257.0);
                 if (bits < 8) /* spread over 0 to 255 */
                     v = (v >> (8 - bits)) * 255 / ((1u << bits) - 1);
                 ck_assert_uint_eq(got[(c * H + y) * W + x], v);
@@ -873,6 +897,18 @@ START_TEST(other_kinds)
 }
 END_TEST
 
+/* An ending alone is no file's name. */
+START_TEST(only_an_ending)
+{
+    graph_buffer b = buffer(TENSOR_U8, DIMS(3, H, W));
+    uint8_t data[3 * H * W];
+
+    ck_assert_int_eq(graph_input_fill(&b, ".png", data, &err), VPU_ERR_INVALID);
+    ck_assert_int_eq(graph_input_fill(&b, ".npz:x", data, &err),
+                     VPU_ERR_INVALID);
+}
+END_TEST
+
 /* Cut anywhere it is an error; changed anywhere it does no harm. */
 START_TEST(damaged_pictures)
 {
@@ -926,6 +962,7 @@ int main(void)
     tcase_add_test(t, jpeg_of_printers);
     tcase_add_test(t, large_pictures);
     tcase_add_loop_test(t, other_kinds, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(t, only_an_ending);
     tcase_add_loop_test(t, damaged_pictures, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);
