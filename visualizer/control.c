@@ -231,12 +231,20 @@ static void press_panel(control *k, double y)
     control_resize(k, k->width, k->height);
 }
 
+/* What keys and the mouse are for. */
+bool control_chooses(const control *k)
+{
+    return k->choose && k->choose->open;
+}
+
 bool control_press(control *k, double x, double y, int button, int clicks,
                    unsigned mods)
 {
     view *v;
     paint_boxes b;
 
+    if (control_chooses(k))
+        return chooser_press(k->choose, x, y, clicks);
     k->mouse_x = x;
     k->mouse_y = y;
     control_hover(k);
@@ -271,6 +279,8 @@ bool control_motion(control *k, double x, double y)
     paint_boxes b;
     double per;
 
+    if (control_chooses(k))
+        return false;
     k->mouse_x = x;
     k->mouse_y = y;
     if (k->drag == DRAG_NONE) {
@@ -303,6 +313,8 @@ bool control_release(control *k, double x, double y)
     control_drag was = k->drag;
     view *v = control_focused(k);
 
+    if (control_chooses(k))
+        return false;
     k->drag = DRAG_NONE;
     k->mouse_x = x;
     k->mouse_y = y;
@@ -324,6 +336,8 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
     view *v = control_focused(k);
     paint_boxes b;
 
+    if (control_chooses(k))
+        return chooser_wheel(k->choose, y);
     control_boxes(k, &b);
     if (k->shows == PANEL_SOURCE && in_box(&b.panel, k->mouse_x, k->mouse_y)) {
         v->source_scroll -= fmin(fmax(y, -8), 8) * 3;
@@ -365,6 +379,20 @@ static void paint_help(const control *k, cv_canvas *c)
     }
 }
 
+static void paint_loading(const control *k, cv_canvas *c)
+{
+    const theme *colors = k->pages[0].colors;
+    double w = fmin(k->width - 32, 640), h = 72;
+    double x = (k->width - w) / 2, y = (k->height - h) / 2;
+
+    cv_fill(c, (cv_box){x, y, w, h}, colors->panel);
+    cv_frame(c, (cv_box){x, y, w, h}, colors->strong_line);
+    cv_text_fit(c, (cv_slot){x + 20, y + 26, w - 40}, CV_NORMAL, colors->text,
+                k->loading);
+    cv_text_fit(c, (cv_slot){x + 20, y + 50, w - 40}, CV_SMALL, colors->dim,
+                "Esc: show what has been read by now");
+}
+
 void control_paint(control *k, cv_canvas *c)
 {
     for (int i = 0; i < k->n_views; i++)
@@ -372,4 +400,8 @@ void control_paint(control *k, cv_canvas *c)
             paint(c, &k->pages[i]);
     if (k->help)
         paint_help(k, c);
+    if (control_chooses(k))
+        chooser_paint(k->choose, c, k->pages[0].colors, k->width, k->height);
+    if (k->loading)
+        paint_loading(k, c);
 }

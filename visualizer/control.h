@@ -3,6 +3,7 @@
 #ifndef VPU_VISUALIZER_CONTROL_H
 #define VPU_VISUALIZER_CONTROL_H
 
+#include "visualizer/chooser.h"
 #include "visualizer/paint.h"
 
 typedef enum {
@@ -48,6 +49,11 @@ typedef struct {
         double from, to;
     } bookmarks[CONTROL_BOOKMARKS];
     bool bookmarks_changed;
+    chooser *choose;     /* for other traces; NULL: there are no others. Set
+                            after control_init; open: keys are the list's */
+    bool wants_choice;   /* the owner is to open the list */
+    const char *loading; /* what is shown while another trace is read; NULL */
+    bool stop_loading;   /* Escape meanwhile: show what there is by then */
 } control;
 
 void control_init(control *k, view *a, const char *title_a, view *b,
@@ -56,6 +62,8 @@ void control_init(control *k, view *a, const char *title_a, view *b,
 void control_refresh(control *k);
 void control_resize(control *k, double width, double height);
 
+/* Keys and the mouse are for the list of traces. */
+bool control_chooses(const control *k);
 /* Coordinates are logical pixels. Each returns whether the picture changed. */
 bool control_key(control *k, uint32_t key, unsigned mods);
 bool control_text(control *k, const char *utf8); /* typed, while searching */

@@ -390,6 +390,12 @@ COMMAND(export_files)
     return true;
 }
 
+COMMAND(open_trace)
+{
+    k->wants_choice = k->choose != NULL;
+    return k->wants_choice;
+}
+
 COMMAND(help)
 {
     k->help = !k->help;
@@ -473,6 +479,10 @@ static bool search_key(control *k, uint32_t key)
 
 bool control_key(control *k, uint32_t key, unsigned mods)
 {
+    if (k->loading && key == KEY_ESCAPE)
+        return k->stop_loading = true;
+    if (control_chooses(k))
+        return chooser_key(k->choose, key);
     if (!(k->searching ? search_key(k, key) : run_binding(k, key, mods)))
         return false;
     control_link_views(k);
@@ -487,6 +497,8 @@ bool control_text(control *k, const char *utf8)
 {
     size_t n = strlen(k->search), more = strlen(utf8);
 
+    if (control_chooses(k))
+        return chooser_text(k->choose, utf8);
     if (!k->searching || n + more >= sizeof k->search)
         return false;
     memcpy(k->search + n, utf8, more + 1);

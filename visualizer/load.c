@@ -21,6 +21,9 @@ typedef struct {
     tl_timeline *tl;
     key_name *keys; /* by key */
     uint64_t cap_keys;
+    load_watch *watch; /* NULL: nobody looks */
+    uint64_t n_events;
+    bool stopped;
 } loader;
 
 static uint64_t ticks_of(const tl_timeline *tl, uint64_t ns)
@@ -115,6 +118,18 @@ static void begin(loader *k, uint32_t row, uint64_t t, const trc_read_event *e)
     tl_add_split(k->tl, row, t, name, number);
 }
 
+/* Tells who watches, now and then; false: it is enough. */
+static bool go_on(loader *k)
+{
+    enum { EVERY = 4096 };
+
+    if (!k->watch || ++k->n_events % EVERY)
+        return true;
+    __atomic_store_n(&k->watch->events, k->n_events, __ATOMIC_RELAXED);
+    k->stopped = __atomic_load_n(&k->watch->stop, __ATOMIC_RELAXED);
+    return !k->stopped;
+}
+
 static bool on_event(void *user, const trc_read_event *e)
 {
     loader *k = user;
@@ -124,6 +139,8 @@ static bool on_event(void *user, const trc_read_event *e)
     tl_arg args[TRC_MAX_ARGS];
     size_t n;
 
+    if (!go_on(k))
+        return false;
     if (e->kind == TRC_READ_BEGIN)
         begin(k, row, t, e);
     n = read_args(k, e, args);
@@ -166,10 +183,10 @@ static vpu_status finish(tl_timeline *tl, vpu_status st, const char *name,
     return st;
 }
 
-static vpu_status load_from(const load_source *from, tl_timeline *tl,
-                            vpu_error *err)
+static vpu_status load_from(const load_source *from, load_watch *watch,
+                            tl_timeline *tl, vpu_error *err)
 {
-    loader k = {.tl = tl};
+    loader k = {.tl = tl, .watch = watch};
     const trc_read_ops ops = {.track = on_track, .event = on_event, .user = &k};
     vpu_status st = tl_init(tl, err);
 
@@ -177,16 +194,27 @@ static vpu_status load_from(const load_source *from, tl_timeline *tl,
         return st;
     st = load_ahead(from, &ops, err);
     free(k.keys);
-    return finish(tl, st, from->name, err);
+    st = finish(tl, st, from->name, err);
+    if (!st && k.stopped)
+        snprintf(tl->partial, sizeof tl->partial,
+                 "%.400s: stopped after %llu events", from->name,
+                 (unsigned long long)tl->n_events);
+    return st;
 }
 
 vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err)
 {
-    return load_from(&(const load_source){.name = path}, tl, err);
+    return load_file_watched(path, NULL, tl, err);
+}
+
+vpu_status load_file_watched(const char *path, load_watch *w, tl_timeline *tl,
+                             vpu_error *err)
+{
+    return load_from(&(const load_source){.name = path}, w, tl, err);
 }
 
 vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
                       tl_timeline *tl, vpu_error *err)
 {
-    return load_from(&(const load_source){name, data, n_bytes}, tl, err);
+    return load_from(&(const load_source){name, data, n_bytes}, NULL, tl, err);
 }

@@ -13,6 +13,15 @@
  * VPU_ERR_LIMIT  as trc_read_file, before the first event
  * VPU_ERR_NOMEM */
 vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err);
+/* Of a reading in another thread: both are looked at and set with atomic
+ * accesses. */
+typedef struct {
+    uint64_t events; /* read so far, to within some thousands */
+    bool stop;       /* end early: tl->partial says so */
+} load_watch;
+
+vpu_status load_file_watched(const char *path, load_watch *w, tl_timeline *tl,
+                             vpu_error *err);
 vpu_status load_bytes(const char *name, const void *data, size_t n_bytes,
                       tl_timeline *tl, vpu_error *err);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 
 enum { MAX_BYTES = 65536 };
 
@@ -69,6 +70,49 @@ void viewer_state_save(const viewer_state *s)
              s->height, s->scale, s->dark);
     if (path && !file_mkdirs(file_dirname(a, path), NULL))
         file_write(path, text, strlen(text), NULL);
+    arena_destroy(a);
+}
+
+const char *const *viewer_state_recent(arena *a, size_t *n)
+{
+    const char *path = file_state_path(a, "recent");
+    const char **list = arena_array(a, const char *, VIEWER_RECENT);
+    char *data, *save = NULL;
+    size_t bytes;
+
+    *n = 0;
+    if (!path || file_read(path, MAX_BYTES, a, &data, &bytes, NULL))
+        return list;
+    for (char *s = strtok_r(data, "\n", &save); s && *n < VIEWER_RECENT;
+         s = strtok_r(NULL, "\n", &save))
+        if (*s == '/')
+            list[(*n)++] = s;
+    return list;
+}
+
+void viewer_state_opened(const char *trace)
+{
+    arena *a = arena_create(0);
+    const char *path = file_state_path(a, "recent");
+    char *whole = realpath(trace, NULL);
+    str text = {.arena = a};
+    size_t n;
+    const char *const *list = viewer_state_recent(a, &n);
+
+    /* A line is a path. */
+    if (path && whole && !strchr(whole, '\n') &&
+        !file_mkdirs(file_dirname(a, path), NULL)) {
+        size_t kept = 1;
+
+        str_printf(&text, "%s\n", whole);
+        for (size_t i = 0; i < n && kept < VIEWER_RECENT; i++)
+            if (strcmp(list[i], whole)) {
+                str_printf(&text, "%s\n", list[i]);
+                kept++;
+            }
+        file_write(path, str_text(&text), text.n, NULL);
+    }
+    free(whole);
     arena_destroy(a);
 }
 

@@ -15,6 +15,12 @@ typedef struct {
 void viewer_state_load(
     viewer_state *s); /* fields without a remembered value keep theirs */
 void viewer_state_save(const viewer_state *s);
+/* Traces that were opened, the last one first, as absolute paths; n of them, at
+ * most VIEWER_RECENT. In the arena. */
+enum { VIEWER_RECENT = 12 };
+const char *const *viewer_state_recent(arena *a, size_t *n);
+/* Now the first of them. */
+void viewer_state_opened(const char *trace);
 void viewer_state_load_marks(const char *trace, control *k);
 void viewer_state_save_marks(const char *trace, const control *k);
 

@@ -4,10 +4,12 @@
 
 #include <SDL.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/late.h"
 #include "visualizer/export.h"
@@ -28,6 +30,21 @@ typedef struct {
     bool dirty;
     unsigned mods; /* as the events say: SDL's own state is that of the last
                       event waiting */
+    const char *export_to;
+    bool follows; /* o->refresh is called */
+    chooser choose;
+    arena *a; /* of the list of recent traces */
+    struct {
+        bool on;
+        bool done; /* set by the thread */
+        pthread_t thread;
+        char path[4096], text[4200];
+        load_watch watch;
+        vpu_status st;
+        vpu_error err;
+        uint64_t begun_ms;
+    } other;
+    char file[4096]; /* "" = none */
 } win;
 
 static vpu_status sdl_failed(vpu_error *err, const char *what)
@@ -91,6 +108,121 @@ static void draw(win *w)
     w->dirty = false;
 }
 
+/* --- other traces --------------------------------------------------------- */
+
+static void show_list(win *w)
+{
+    arena *a = arena_create(0);
+    const char *const *recent;
+    size_t n;
+
+    chooser_close(&w->choose);
+    arena_destroy(w->a);
+    w->a = arena_create(0);
+    recent = viewer_state_recent(w->a, &n);
+    chooser_open(&w->choose, w->file[0] ? file_dirname(a, w->file) : ".",
+                 recent, n);
+    arena_destroy(a);
+    w->dirty = true;
+}
+
+static void *load_other(void *user)
+{
+    win *w = user;
+
+    w->other.st =
+        w->o->load(w->o->user, w->other.path, &w->other.watch, &w->other.err);
+    __atomic_store_n(&w->other.done, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void begin_loading(win *w, const char *path)
+{
+    if (w->other.on || !w->o->load)
+        return;
+    if (strlen(path) >= sizeof w->other.path) {
+        snprintf(w->k.status, sizeof w->k.status, "a path too long to open");
+        return;
+    }
+    snprintf(w->other.path, sizeof w->other.path, "%s", path);
+    w->other.watch = (load_watch){0};
+    w->other.done = false;
+    w->other.begun_ms = SDL_GetTicks64();
+    w->k.stop_loading = false;
+    w->other.on = !pthread_create(&w->other.thread, NULL, load_other, w);
+    if (!w->other.on)
+        snprintf(w->k.status, sizeof w->k.status, "no thread to open it");
+    w->dirty = true;
+}
+
+/* What is shown from now on. */
+static void show_other(win *w)
+{
+    const char *title = "";
+    view *v = w->o->take(w->o->user, &title);
+    control old = w->k;
+
+    control_init(&w->k, v, title, NULL, "");
+    w->k.dark = old.dark;
+    w->k.choose = old.choose;
+    snprintf(w->file, sizeof w->file, "%s", w->other.path);
+    w->export_to = title;
+    w->follows = false;
+    viewer_state_load_marks(w->file, &w->k);
+    viewer_state_opened(w->file);
+    chooser_close(&w->choose);
+    SDL_SetWindowTitle(w->window, title);
+    control_resize(&w->k, old.width, old.height);
+}
+
+/* While a trace is read: how far it is; at its end: it is shown, or the reason
+ * why not. */
+static void watch_loading(win *w)
+{
+    uint64_t events;
+
+    if (!w->other.on)
+        return;
+    w->dirty = true;
+    if (w->k.stop_loading)
+        __atomic_store_n(&w->other.watch.stop, true, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&w->other.done, __ATOMIC_ACQUIRE)) {
+        events = __atomic_load_n(&w->other.watch.events, __ATOMIC_RELAXED);
+        snprintf(w->other.text, sizeof w->other.text,
+                 "%.1f million events in %.0f s: %s", (double)events / 1e6,
+                 (double)(SDL_GetTicks64() - w->other.begun_ms) / 1e3,
+                 w->other.path);
+        w->k.loading = w->other.text;
+        return;
+    }
+    pthread_join(w->other.thread, NULL);
+    w->other.on = false;
+    w->k.loading = NULL;
+    if (!w->other.st) {
+        show_other(w);
+        return;
+    }
+    snprintf(w->k.status, sizeof w->k.status, "%.250s", w->other.err.msg);
+    if (control_chooses(&w->k))
+        snprintf(w->choose.message, sizeof w->choose.message, "%.250s",
+                 w->other.err.msg);
+}
+
+/* The user's choice, after each event. */
+static void follow_choice(win *w)
+{
+    if (w->k.wants_choice) {
+        w->k.wants_choice = false;
+        show_list(w);
+    }
+    if (w->choose.open && w->choose.chosen) {
+        const char *path = w->choose.chosen;
+
+        w->choose.chosen = NULL;
+        begin_loading(w, path);
+    }
+}
+
 /* --- events -------------------------------------------------------------- */
 
 static unsigned mods_of(SDL_Keymod m)
@@ -137,7 +269,7 @@ static bool on_key(win *w, const SDL_KeyboardEvent *e)
  * opens the search is not part of it. */
 static bool on_text(win *w, const char *text)
 {
-    if (w->k.searching)
+    if (w->k.searching || control_chooses(&w->k))
         return control_text(&w->k, text);
     return !text[1] && control_key(&w->k, (uint32_t)(unsigned char)text[0], 0);
 }
@@ -171,6 +303,10 @@ static bool on_event(win *w, const SDL_Event *e, vpu_error *err)
                              e->button.button, e->button.clicks, w->mods);
     case SDL_MOUSEBUTTONUP:
         return control_release(k, e->button.x / f, e->button.y / f);
+    case SDL_DROPFILE:
+        begin_loading(w, e->drop.file);
+        SDL_free(e->drop.file);
+        return true;
     case SDL_MOUSEWHEEL:
         return control_wheel(k, e->wheel.preciseX, e->wheel.preciseY, w->mods);
     }
@@ -200,8 +336,8 @@ static void export_all(win *w)
 
         n++;
         for (int i = 0; i < 3; i++)
-            snprintf(path[i], sizeof path[i], "%.4000s-%d.%s", w->o->export_to,
-                     n, ends[i]);
+            snprintf(path[i], sizeof path[i], "%.4000s-%d.%s", w->export_to, n,
+                     ends[i]);
     } while (n < 10000 && (file_exists(path[0]) || file_exists(path[1]) ||
                            file_exists(path[2])));
     if (picture_write(&o, w->k.views[0], w->k.titles[0], w->k.views[1],
@@ -265,13 +401,13 @@ static bool wait_event(win *w, SDL_Event *e)
 {
     enum { REFRESH_MS = 100 };
 
-    if (!w->o->refresh) {
+    if (!w->follows && !w->other.on) {
         w->k.quit = !SDL_WaitEvent(e);
         return !w->k.quit;
     }
     if (SDL_WaitEventTimeout(e, REFRESH_MS))
         return true;
-    if (w->o->refresh(w->o->user)) {
+    if (w->follows && w->o->refresh(w->o->user)) {
         control_refresh(&w->k);
         w->dirty = true;
     }
@@ -283,6 +419,7 @@ static void loop(win *w, vpu_error *err)
     SDL_Event e;
 
     while (!w->k.quit) {
+        watch_loading(w);
         if (w->dirty)
             draw(w);
         if (!wait_event(w, &e))
@@ -290,13 +427,15 @@ static void loop(win *w, vpu_error *err)
         do /* all that wait, then one picture */
             w->dirty |= on_event(w, &e, err);
         while (!w->k.quit && SDL_PollEvent(&e));
+        follow_choice(w);
         if (w->k.export) {
             w->k.export = false;
             export_all(w);
         }
         if (w->k.bookmarks_changed) {
             w->k.bookmarks_changed = false;
-            viewer_state_save_marks(w->o->file, &w->k);
+            if (w->file[0])
+                viewer_state_save_marks(w->file, &w->k);
         }
     }
 }
@@ -348,9 +487,19 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     w->k.cmp = o->cmp;
     w->k.mode = o->mode;
     w->k.shows = o->panel;
-    viewer_state_load_marks(o->file, &w->k);
+    w->k.choose = o->load ? &w->choose : NULL;
+    w->export_to = o->export_to;
+    w->follows = o->refresh != NULL;
+    if (o->file) {
+        snprintf(w->file, sizeof w->file, "%s", o->file);
+        viewer_state_load_marks(o->file, &w->k);
+    }
     st = open_window(w, err);
     if (!st) {
+        if (o->file)
+            viewer_state_opened(o->file);
+        else
+            show_list(w);
         opened = w->st;
         loop(w, err);
         st = err->code;
@@ -358,6 +507,12 @@ vpu_status window_run(const window_options *o, vpu_error *err)
         w->st = to_remember(w, &before, &opened);
         viewer_state_save(&w->st);
     }
+    if (w->other.on) {
+        __atomic_store_n(&w->other.watch.stop, true, __ATOMIC_RELAXED);
+        pthread_join(w->other.thread, NULL);
+    }
+    chooser_close(&w->choose);
+    arena_destroy(w->a);
     cv_fonts_close(w->fonts);
     free(w->px);
     if (w->texture)

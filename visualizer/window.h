@@ -2,6 +2,7 @@
 #ifndef VPU_VISUALIZER_WINDOW_H
 #define VPU_VISUALIZER_WINDOW_H
 
+#include "visualizer/load.h"
 #include "visualizer/paint.h"
 
 typedef struct {
@@ -10,7 +11,8 @@ typedef struct {
     const compare *cmp; /* of the two; NULL without */
     compare_mode mode;
     paint_panel_kind panel;
-    const char *file;       /* bookmarks are kept in FILE.marks */
+    const char *file;       /* bookmarks are kept in FILE.marks; NULL: no
+                               trace yet, views[0] is empty */
     uint32_t width, height; /* 0 = as last time */
     double scale;           /* user's; 0 = as last time */
     int dark;               /* 1, 0; -1 = as last time */
@@ -19,6 +21,14 @@ typedef struct {
     bool (*refresh)(void *user);
     void *user;
     const char *export_to; /* stem of exported files: STEM-1.png, .svg, .csv */
+    /* Other traces, which the user chooses from a list or drops on the window;
+     * load NULL: there are none. load is called in a thread of its own, beside
+     * everything else; when it gave VPU_OK, take is, in the window's thread:
+     * what it returns is shown from then on, alone, and views before are its to
+     * free. The title and stem are as above, and good until the next call. */
+    vpu_status (*load)(void *user, const char *path, load_watch *w,
+                       vpu_error *err);
+    view *(*take)(void *user, const char **title);
 } window_options;
 
 /* Until the user closes it. Size, scale and theme that the user chose in the

@@ -161,12 +161,14 @@ static int parse(options *o, arena *a, int argc, char **argv)
     if (o->keys)
         return !line.n_words ? CLI_OK
                              : cli_usage(&cli_view, "--keys takes no FILE");
-    if (!line.n_words)
-        return cli_usage(&cli_view, "which FILE?");
+    if (!line.n_words && (o->follow || o->compare || o->csv || o->picture.png ||
+                          o->picture.svg || o->range || o->select))
+        return cli_usage(&cli_view, "which FILE? Without one a window opens "
+                                    "that asks; options of a trace need it");
     if (line.n_words > 1)
         return cli_usage(&cli_view, "one file, not '%s' as well",
                          line.words[1]);
-    o->file = line.words[0];
+    o->file = line.n_words ? line.words[0] : NULL;
     if (o->follow && (o->compare || o->csv || o->picture.png ||
                       o->picture.svg || o->range || o->select))
         return cli_usage(&cli_view, "--follow opens a window of one trace: not "
@@ -189,9 +191,23 @@ typedef struct {
     char title[256];
 } shown;
 
+/* Two traces of the command line, or one that was opened in the window. */
+typedef struct {
+    shown *s; /* two */
+    compare cmp;
+    shown *next; /* read, not yet shown */
+} traces;
+
+static void free_shown(shown *s)
+{
+    follow_close(&s->live);
+    view_free(&s->v);
+    tl_free(&s->tl);
+}
+
 static bool refresh(void *user)
 {
-    shown *s = user;
+    shown *s = ((traces *)user)->s;
 
     return follow_step(&s->live, &s->tl, &s->v);
 }
@@ -274,8 +290,50 @@ static vpu_status prepare(shown *s, const options *o, vpu_error *err)
     return VPU_OK;
 }
 
-static vpu_status open_window(const options *o, shown s[2], vpu_error *err)
+/* Another one; beside what is shown. */
+static vpu_status load_other(void *user, const char *path, load_watch *watch,
+                             vpu_error *err)
 {
+    traces *t = user;
+    shown *s = calloc(2, sizeof *s);
+    vpu_status st;
+
+    if (!s)
+        return err_set(err, VPU_ERR_NOMEM, "%s: out of memory", path);
+    st = load_file_watched(path, watch, &s->tl, err);
+    if (!st)
+        st = view_init(&s->v, &s->tl, err);
+    make_title(s, path);
+    if (st) {
+        free_shown(s);
+        free(s);
+        return st;
+    }
+    t->next = s;
+    return VPU_OK;
+}
+
+static view *take_other(void *user, const char **title)
+{
+    traces *t = user;
+    view_unit unit = t->s[0].v.unit;
+
+    compare_free(&t->cmp);
+    t->cmp = (compare){0};
+    for (int i = 0; i < 2; i++)
+        free_shown(&t->s[i]);
+    free(t->s);
+    t->s = t->next;
+    t->next = NULL;
+    t->s[0].v.unit =
+        unit == VIEW_CYCLES && !t->s[0].tl.clk_mhz ? VIEW_AUTO : unit;
+    *title = t->s[0].title;
+    return &t->s[0].v;
+}
+
+static vpu_status open_window(const options *o, traces *t, vpu_error *err)
+{
+    shown *s = t->s;
     window_options w = {
         .views = {&s[0].v, o->compare ? &s[1].v : NULL},
         .titles = {s[0].title, s[1].title},
@@ -288,8 +346,10 @@ static vpu_status open_window(const options *o, shown s[2], vpu_error *err)
         .scale = o->picture.scale,
         .dark = o->picture.colors ? o->picture.colors == &theme_dark : -1,
         .refresh = o->follow ? refresh : NULL,
-        .user = &s[0],
-        .export_to = s[0].title};
+        .user = t,
+        .export_to = s[0].title,
+        .load = load_other,
+        .take = take_other};
 
     return window_run(&w, err);
 }
@@ -309,9 +369,10 @@ static void show_stages(shown s[2])
 }
 
 /* The window of a trace that is being written. */
-static vpu_status show_live(const options *o, shown s[2], vpu_error *err)
+static vpu_status show_live(const options *o, traces *t, vpu_error *err)
 {
     enum { PATIENCE_S = 60 };
+    shown *s = t->s;
 
     follow_open(&s[0].live, o->file);
     make_title(&s[0], o->file);
@@ -320,11 +381,27 @@ static vpu_status show_live(const options *o, shown s[2], vpu_error *err)
                        "%s: no trace there, nor one being written, for %d s",
                        o->file, PATIENCE_S);
     s[0].v.unit = o->unit;
-    return open_window(o, s, err);
+    return open_window(o, t, err);
 }
 
-static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
+/* Nothing yet but the list of traces to open. */
+static vpu_status show_list(const options *o, traces *t, vpu_error *err)
 {
+    shown *s = t->s;
+    vpu_status st = tl_init(&s->tl, err);
+
+    if (st)
+        return st;
+    tl_finish(&s->tl);
+    snprintf(s->title, sizeof s->title, "vpusim");
+    st = view_init(&s->v, &s->tl, err);
+    return st ? st : open_window(o, t, err);
+}
+
+static vpu_status show(options *o, traces *t, vpu_error *err)
+{
+    shown *s = t->s;
+    compare *cmp = &t->cmp;
     vpu_status st = open_shown(&s[0], o->file, o, err);
 
     if (!st && o->compare)
@@ -358,7 +435,7 @@ static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
                            o->compare ? &s[1].v : NULL, s[1].title, err);
     if (st || o->csv || o->picture.png || o->picture.svg)
         return st;
-    return open_window(o, s, err);
+    return open_window(o, t, err);
 }
 
 static void list_keys(void)
@@ -385,8 +462,7 @@ static int view_main(int argc, char **argv)
     arena *a = arena_create(0);
     options o = {0};
     vpu_error err = {0};
-    compare cmp = {0};
-    shown *s;
+    traces t = {0};
     int rc = parse(&o, a, argc, argv);
     vpu_status st;
 
@@ -397,17 +473,21 @@ static int view_main(int argc, char **argv)
         list_keys();
         return CLI_OK;
     }
-    if (!(s = calloc(2, sizeof *s)))
+    if (!(t.s = calloc(2, sizeof *t.s)))
         return cli_usage(&cli_view, "out of memory");
-    if ((st = o.follow ? show_live(&o, s, &err) : show(&o, s, &cmp, &err)))
+    st = o.follow ? show_live(&o, &t, &err)
+         : o.file ? show(&o, &t, &err)
+                  : show_list(&o, &t, &err);
+    if (st)
         rc = cli_fail(&err);
-    compare_free(&cmp);
+    compare_free(&t.cmp);
     for (int i = 0; i < 2; i++) {
-        follow_close(&s[i].live);
-        view_free(&s[i].v);
-        tl_free(&s[i].tl);
+        free_shown(&t.s[i]);
+        if (t.next)
+            free_shown(&t.next[i]);
     }
-    free(s);
+    free(t.s);
+    free(t.next);
     return rc;
 }
 
@@ -415,10 +495,11 @@ const cli_command cli_view = {
     .name = "view",
     .summary = "show a run's timeline",
     .head =
-        "usage: vpu view FILE [OPTIONS]\n\n"
+        "usage: vpu view [FILE] [OPTIONS]\n\n"
         "Shows a timeline that vpu run --trace wrote: what each SHAVE does and waits\n"
         "for, DMA transfers, DDR traffic. Other Perfetto traces are shown as plain\n"
-        "tracks. A file that is cut off is shown as far as it goes.\n\n",
+        "tracks. A file that is cut off is shown as far as it goes. Without FILE the\n"
+        "window lists traces to open.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =

@@ -427,6 +427,44 @@ START_TEST(beside_a_run)
 }
 END_TEST
 
+/* Without a file the window asks; `o` asks again. A file that is no trace is
+ * told, and what was shown stays. */
+START_TEST(a_list_of_traces)
+{
+    pid_t pid;
+    size_t n;
+    const char *recent;
+
+    terminal_text(&p, "wrong.pftrace", "no trace");
+    pid = terminal_start(&p, "view --size 1000x640 --theme light --scale 1");
+    screen_focus(&s, "vpusim");
+    screen_do(&s, "mousemove 300 600");
+    screen_do(&s, "type --delay 30 path");
+    screen_do(&s, "key Return");
+    screen_focus(&s, "path");
+    expect("path");
+    screen_do(&s, "key o");
+    screen_do(&s, "type --delay 30 before");
+    screen_do(&s, "key Return");
+    screen_focus(&s, "before");
+    expect("start");
+    screen_do(&s, "key o");
+    screen_do(&s, "type --delay 30 wrong");
+    screen_do(&s, "key Return");
+    pause_ms(500);
+    screen_do(&s, "key Escape Escape");
+    screen_do(&s, "mousemove 300 128 click 1 mousemove 300 600");
+    expect("selected");
+    quit(pid);
+    recent = terminal_bytes(&p, "vpusim/recent", &n);
+    ck_assert_msg(
+        strstr(recent, "/before.pftrace\n") &&
+            strstr(strstr(recent, "/before.pftrace\n"), "/path.pftrace\n") &&
+            !strstr(recent, "wrong"),
+        "%s", recent);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("window");
@@ -442,6 +480,7 @@ int main(void)
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
     tcase_add_test(tc, what_is_remembered);
+    tcase_add_test(tc, a_list_of_traces);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
