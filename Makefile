@@ -473,7 +473,7 @@ FISH    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vpu.fish
 install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
 	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
-	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h include/vpusim/images.h
+	install -D -m 644 -t $(HEADERS) $(addprefix include/vpusim/,vpu.h status.h images.h kernel.h)
 	install -D -m 644 include/CL/cl_vpusim.h $(QUERIES)
 	install -D -m 755 $(OUT)/libvpusim.so.$(SONAME) $(SHARED).$(SONAME)
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
