@@ -18,7 +18,8 @@ class Server:
     def __init__(self, program, folder):
         self.folder = folder
         self.next = 0
-        self.found = {}  # diagnostics by uri
+        self.opened = 0  # versions of texts: what comes for an older one is not meant
+        self.found = {}  # diagnostics by uri and version
         self.messages = queue.Queue()
         # Nothing of the person's own: no configuration, no index on disk.
         env = dict(os.environ, HOME=folder, XDG_CONFIG_HOME=folder, XDG_CACHE_HOME=folder)
@@ -70,7 +71,7 @@ class Server:
             raise Failed("clangd has ended")
         if message.get("method") == "textDocument/publishDiagnostics":
             told = message["params"]
-            self.found[told["uri"]] = told["diagnostics"]
+            self.found[told["uri"], told.get("version")] = told["diagnostics"]
         elif "method" in message and "id" in message:  # it asks us: nothing
             self._send({"id": message["id"], "result": None})
         return message
@@ -93,16 +94,16 @@ class Server:
 
     def diagnostics(self, path, text=None):
         """Opens a file, and gives what is found in it; text: what the editor has."""
-        uri = "file://" + path
+        self.opened += 1
+        key = "file://" + path, self.opened
         if text is None:
             with open(path, encoding="utf-8") as f:
                 text = f.read()
-        self.found.pop(uri, None)
         self.tell("textDocument/didOpen", {"textDocument": {
-            "uri": uri, "languageId": "opencl", "version": 1, "text": text}})
-        while uri not in self.found:
+            "uri": key[0], "languageId": "opencl", "version": key[1], "text": text}})
+        while key not in self.found:
             self._take()
-        return self.found[uri]
+        return self.found[key]
 
     def close(self, path):
         """The editor closes it."""
