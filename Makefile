@@ -497,6 +497,7 @@ install: all plugins
 	install -D -m 644 -t $(DOC) README.md CHANGELOG.md LICENSE docs/*.md
 	install -D -m 644 -t $(DOC)/examples $(wildcard docs/examples/*.*)
 	install -D -m 644 -t $(DOC)/pictures docs/pictures/*
+	install -D -m 644 -t $(DOC)/ci docs/ci/*
 	scripts/manuals $(OUT)/vpu $(MAN)
 	install -D -m 644 runtime/cli/shells/vpu.bash $(BASH)
 	install -D -m 644 runtime/cli/shells/_vpu $(ZSH)
