@@ -126,6 +126,11 @@ def run(vpu, program, say, only):
                 wrong = complaints(server.diagnostics(path))
                 server.close(path)
                 say(not wrong, name, "; ".join(wrong))
+            wrong = []
+            for language in ("c", "cpp"):
+                wrong += complaints(server.diagnostics(kernels[0], language=language))
+                server.close(kernels[0])
+            say(not wrong, "the flags count, not the editor's name of the language", "; ".join(wrong))
             check_hovers(server, samples, say)
             check_mistakes(server, samples, say)
         # The flags are what makes the difference.

@@ -92,15 +92,15 @@ class Server:
                     raise Failed("%s: %s" % (method, message["error"].get("message")))
                 return message.get("result")
 
-    def diagnostics(self, path, text=None):
-        """Opens a file, and gives what is found in it; text: what the editor has."""
+    def diagnostics(self, path, text=None, language="opencl"):
+        """Opens a file, and gives what is found in it; text, language: what the editor has."""
         self.opened += 1
         key = "file://" + path, self.opened
         if text is None:
             with open(path, encoding="utf-8") as f:
                 text = f.read()
         self.tell("textDocument/didOpen", {"textDocument": {
-            "uri": key[0], "languageId": "opencl", "version": key[1], "text": text}})
+            "uri": key[0], "languageId": language, "version": key[1], "text": text}})
         while key not in self.found:
             self._take()
         return self.found[key]
