@@ -40,6 +40,7 @@
 #   make docs       the output of commands in README.md and docs/*.md, again
 #   make docs-check  compares it, changes nothing
 #   make check-extending  recipes of docs/extending.md, carried out on a copy
+#   make site       the documents as a site, build/site/index.html; its links are checked
 #   make opencl-c   docs/opencl-c.md, the list of built-ins, again
 #   make docs-pictures  the pictures of docs/viewer.md, again
 #   make window-references  the pictures tests/visualizer/window_test compares with
@@ -71,7 +72,7 @@ CC      ?= cc
 LLVM_CONFIG  ?= llvm-config-$(LLVM)
 CLANG_FORMAT ?= clang-format-$(LLVM)
 CLANG_TIDY   ?= clang-tidy-$(LLVM)
-PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libusb-1.0 sdl2 SDL2_ttf libedit sqlite3
+PKGS    := libxml-2.0 jansson libprotobuf-c libxxhash libpng libzip libturbojpeg libusb-1.0 sdl2 SDL2_ttf libedit sqlite3
 
 WARN := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-overlength-strings
@@ -184,7 +185,12 @@ endif
 # in what users run; a sanitizer looks at them from the beginning.
 LATE_LIBRARIES = $(shell $(LLVM_CONFIG) --libfiles):libllvm$(LLVM) \
     $(shell $(CC) -print-file-name=libSDL2.so):libsdl2-2.0-0 \
-    $(shell $(CC) -print-file-name=libSDL2_ttf.so):libsdl2-ttf-2.0-0
+    $(shell $(CC) -print-file-name=libSDL2_ttf.so):libsdl2-ttf-2.0-0 \
+    $(shell $(CC) -print-file-name=libpng.so):libpng16-16 \
+    $(shell $(CC) -print-file-name=libedit.so):libedit2 \
+    $(shell $(CC) -print-file-name=libsqlite3.so):libsqlite3-0 \
+    $(shell $(CC) -print-file-name=libzip.so):libzip4 \
+    $(shell $(CC) -print-file-name=libturbojpeg.so):libturbojpeg0
 ifneq ($(and $(filter release debug,$(CONF)),$(filter x86_64-%,$(shell $(CC) -dumpmachine))),)
 LATE := $(OUT)/late.o
 endif
@@ -458,6 +464,10 @@ tidy: compile_commands.json
 	@$(CLANG_TIDY) --quiet $(SRC)
 compile_commands.json: FORCE
 	@scripts/compile-commands '$(subst ','\'',$(CC) $(ALL_CFLAGS))' $(SRC) $(TESTSRC) > $@
+site: deps
+	@$(if $(NO_DEPS),:,scripts/deps site)
+	@scripts/site
+.PHONY: site
 # What install puts there, and uninstall takes away: single files, and folders
 # that are all ours.
 BIN     := $(DESTDIR)$(PREFIX)/bin/vpu
@@ -507,7 +517,7 @@ install: all plugins
 	    $(SHARE)/kernels/*/*.case
 uninstall:
 	rm -f $(BIN) $(HEADER) $(QUERIES) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
-	rm -f $(BASH) $(ZSH) $(FISH) $(MAN)/man1/vpu.1 $(MAN)/man1/vpu-*.1
+	rm -f $(BASH) $(ZSH) $(FISH) $(MAN)/man1/vpu.1 $(MAN)/man*/vpu-*.[15] $(MAN)/man3/libvpusim.3
 	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
 dist:

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIBRARIES = 8 };
+enum { MAX_LIBRARIES = 16 };
 
 extern const late_library late_libraries[] __attribute__((weak));
 /* For the jumps: where the library's function is, by its number among all. */

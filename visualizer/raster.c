@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/late.h"
 #include "visualizer/canvas.h"
 #include "visualizer/font.h"
 
@@ -220,10 +221,14 @@ vpu_status cv_write_png(const cv_canvas *c, const char *path, vpu_error *err)
                        .format = PNG_FORMAT_BGR};
     uint8_t *bytes = malloc((size_t)c->to.w * (size_t)c->to.h * 3);
     file_out out;
-    vpu_status st;
+    vpu_status st = late_need("libpng", err);
 
-    if (!bytes)
-        return err_set(err, VPU_ERR_NOMEM, "%s: no memory for a picture", path);
+    if (st || !bytes) {
+        free(bytes);
+        return st ? st
+                  : err_set(err, VPU_ERR_NOMEM, "%s: no memory for a picture",
+                            path);
+    }
     for (int y = 0; y < c->to.h; y++)
         for (int x = 0; x < c->to.w; x++) {
             uint32_t p = c->to.px[(size_t)y * (size_t)c->to.stride + (size_t)x];

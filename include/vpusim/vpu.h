@@ -476,8 +476,10 @@ VPU_EXPORT vpu_status vpu_tensor_valid(const vpu_tensor *tensor,
  * VPU_ERR_MISMATCH  another number of bytes */
 VPU_EXPORT vpu_status vpu_tensor_write(vpu_tensor *tensor, const void *data,
                                        size_t bytes, vpu_error *err);
-/* An input's contents from a description: "zeros", "ramp", "random:SEED", or a
- * file "NAME.npy" of its shape and element type.
+/* An input's contents from a description: "zeros", "ramp", "random:SEED", a
+ * file "NAME.npy" or an array "NAME.npz:ARRAY" of its shape and element type,
+ * or a picture of its width and height, "NAME.png" or "NAME.jpg", with options
+ * such as ":mean=104,117,123,scale=58" behind it: docs/inputs.md.
  *
  * VPU_ERR_INVALID   none of these; no input
  * VPU_ERR_MISMATCH  the file has another shape or element type

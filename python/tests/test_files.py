@@ -168,6 +168,22 @@ def test_outputs_in_a_folder(scaling, tmp_path):
     assert json.loads((tmp_path / "made/report.json").read_text())["cycles"] == result.cycles
 
 
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_inputs_from_archives(scaling, tmp_path, save):
+    x = np.random.default_rng(5).standard_normal(64).astype(np.float32)
+    save(tmp_path / "one.npz", x)
+    save(tmp_path / "two.npz", x=x, objects=np.array([None]), other=-x)
+    for spec, sign in ("one.npz", 1), ("one.npz:arr_0", 1), ("two.npz:x", 1), ("two.npz:other", -1):
+        scaling.x.fill(str(tmp_path / spec))
+        scaling.graph.run()
+        np.testing.assert_array_equal(scaling.y.read(), np.float32(3) * sign * x)
+    for spec, kind, words in [("two.npz", vpusim.InvalidError, "there are x, objects, other"),
+                              ("two.npz:z", vpusim.InvalidError, "there are x, objects, other"),
+                              ("two.npz:objects", vpusim.UnsupportedError, "O")]:
+        with pytest.raises(kind, match=words):
+            scaling.x.fill(str(tmp_path / spec))
+
+
 def test_levels_of_timelines(scaling, tmp_path):
     sizes = []
     for level in ("summary", vpusim.TraceLevel.FULL):

@@ -168,7 +168,8 @@ class Tensor:
              ffi.cast("void *", packed.ctypes.data), packed.nbytes)
 
     def fill(self, spec: str) -> None:
-        """Sets an input's contents: "zeros", "ramp", "random:SEED", or a file "NAME.npy"."""
+        """Sets an input's contents: "zeros", "ramp", "random:SEED", a file "NAME.npy",
+        "NAME.npz:ARRAY", or a picture "NAME.png:mean=104,117,123,scale=58" (docs/inputs.md)."""
         handle = self.graph._use()
         call(handle.guard, lib.vpu_tensor_fill, self._pointer, _options.encode(spec, "spec"))
 

@@ -246,7 +246,8 @@ class Layer(_Callable):
 
     def run(self, *inputs: Any) -> LayerResult:
         """Runs the layer. An input is an array, or a text as of `vpu run --input`: "zeros",
-        "ramp", "random:SEED", "NAME.npy"; for a text, `shapes` must name the input."""
+        "ramp", "random:SEED", "NAME.npy", "NAME.npz:ARRAY", "NAME.png"; for a text, `shapes`
+        must name the input."""
         return self.prepare(*inputs).run(inputs)
 
     __call__ = run

@@ -259,7 +259,7 @@ const cli_command cli_run = {
         "Examples:\n"
         "  vpu run kernels/grn/layer.xml --layer GRN --shape in0=1x16x256x512 \\\n"
         "      --param bias=1.0 --input 0=random:1 --output out --trace out/t.pftrace\n"
-        "  vpu run layer.xml --model net.xml --at norm1 --input 0=image.npy\n"
+        "  vpu run layer.xml --model net.xml --at norm1 --input 0=image.png:scale=255\n"
         "  vpu run layer.xml --shape in0=1x3x64x64:f32 --shape out0=1x3x64x64 \\\n"
         "      --shaves 7 --json\n",
     .main = cli_run_main};

@@ -144,8 +144,9 @@ const cli_options target_source_options = CLI_OPTIONS(source_rows);
 
 static const cli_option input_rows[] = {
     {"input", "N=SPEC", OPTION_LIST, AT(inputs),
-     .help =
-         "input N: FILE.npy, zeros, ramp or random:SEED (default: random:N)"}};
+     .help = "input N: FILE.npy, FILE.npz[:ARRAY], FILE.png or FILE.jpg with "
+             ":mean=M,scale=S behind it, zeros, ramp or random:SEED (default: "
+             "random:N)"}};
 const cli_options target_input_options = CLI_OPTIONS(input_rows);
 
 static const cli_option shaves_rows[] = {
@@ -329,9 +330,11 @@ static vpu_status split_input(const char *text, arena *a, uint64_t *port,
     unsigned long long n;
 
     if (!eq || !str_to_u64(arena_strndup(a, text, (size_t)(eq - text)), &n))
-        return err_set(err, VPU_ERR_INVALID,
-                       "--input %s: expected N=FILE.npy|zeros|ramp|random:SEED",
-                       text);
+        return err_set(
+            err, VPU_ERR_INVALID,
+            "--input %s: expected N=FILE, a .npy, .npz, .png or .jpg, "
+            "or N=zeros|ramp|random:SEED",
+            text);
     *port = n;
     *spec = eq + 1;
     return VPU_OK;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/late.h"
 
 enum { HISTORY = 1000 };
 
@@ -108,10 +109,15 @@ static void keys(typing *t)
 
 typing *typing_open(const char *prompt)
 {
-    arena *a = arena_create(0);
-    typing *t = arena_new(a, typing);
+    arena *a;
+    typing *t;
     HistEvent e;
+    vpu_error err;
 
+    if (late_need("libedit", &err))
+        return NULL;
+    a = arena_create(0);
+    t = arena_new(a, typing);
     t->a = a;
     t->prompt = prompt;
     t->file = file_state_path(a, "debug_history");

@@ -9,7 +9,8 @@
 
 typedef struct typing typing;
 
-/* On standard input and output. NULL: the terminal cannot be set up. */
+/* On standard input and output. NULL: the terminal cannot be set up, or libedit
+ * is not on this machine. */
 typing *typing_open(const char *prompt);
 /* debug_input.ask, with the typing as user. Ctrl-C drops what was typed: "#".
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/late.h"
 #include "runtime/diff/report.h"
 
 /* The picture of one plane, and how planes lie: as near to a square as whole
@@ -132,9 +133,11 @@ vpu_status diff_heat_map(const char *path, const diff_pair *pair,
     diff_watch watch = {on_block, &p};
     diff_result all;
     file_out out = {0};
-    vpu_status st;
+    vpu_status st = late_need("libpng", err);
     unsigned top;
 
+    if (st)
+        return st;
     p.w = (p.l.columns * p.l.width + p.l.scale - 1) / p.l.scale;
     p.h = (p.l.rows * p.l.height + p.l.scale - 1) / p.l.scale;
     p.heat = calloc(p.w, p.h);

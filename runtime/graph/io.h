@@ -16,12 +16,21 @@
  *                uniform in [-1, 1), rounded to the element type; integers are
  *                the top bits of r, uniform over their whole range
  *   FILE.npy     the file's shape and element type must be those of b
+ *   FILE.npz     likewise, of the archive's only array
+ *   FILE.npz:NAME               of its array NAME
+ *   FILE.png, .jpg, .jpeg       a picture, of the width and height of b
+ *   FILE.png:OPTION,OPTION...   with the options of pixels_options_parse
+ *
+ * The endings are meant in either case. The first ending with a colon behind it
+ * ends a file's name, else that at the end of spec.
  *
  * Equal for every buffer of one port, whatever its layout.
  *
- * VPU_ERR_INVALID   spec is none of these (it must end in .npy to be a file)
+ * VPU_ERR_INVALID   spec is none of these
+ * VPU_ERR_PARSE     a file that is of another kind than its ending says
  * VPU_ERR_MISMATCH  the file's shape or element type differs
- * and the errors of npy_read. data is then unchanged. */
+ * and the errors of npy_read, npz_open, npz_read, pixels_options_parse and
+ * pixels_parse. data is then unchanged. */
 vpu_status graph_input_fill(const graph_buffer *b, const char *spec, void *data,
                             vpu_error *err);
 

@@ -13,10 +13,7 @@
 #include "base/str.h"
 
 static const char magic[] = "\x93NUMPY";
-enum {
-    N_MAGIC = 6,
-    MAX_HEADER = 65536 /* bytes; NumPy's own limit for safe reading is 10000 */
-};
+enum { N_MAGIC = 6, MAX_HEADER = NPY_MAX_FRONT - 12 };
 
 static const char descrs[TENSOR_N_DTYPES][3] = {
     [TENSOR_F16] = "f2", [TENSOR_F32] = "f4", [TENSOR_I32] = "i4",
@@ -227,10 +224,8 @@ static vpu_status find_header(const unsigned char *b, size_t n,
     return VPU_OK;
 }
 
-/* The head, of a file of f->n bytes, of which those behind the head need not be
- * there; *at is where the elements begin. */
-static vpu_status read_desc(const file_bytes *f, arena *a, tensor_desc *desc,
-                            size_t *at, vpu_error *err)
+vpu_status npy_parse_front(const file_bytes *f, arena *a, tensor_desc *desc,
+                           size_t *at, vpu_error *err)
 {
     header h = {.path = f->path, .err = err};
     size_t len = 0;
@@ -264,7 +259,7 @@ vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
     tensor_desc desc = {0};
     size_t at = 0;
     vpu_status st =
-        read_desc(&(const file_bytes){data, n, path}, a, &desc, &at, err);
+        npy_parse_front(&(const file_bytes){data, n, path}, a, &desc, &at, err);
 
     *out = (tensor){0};
     if (st)
@@ -281,15 +276,14 @@ vpu_status npy_parse(const char *data, size_t n, const char *path, arena *a,
  * read as a whole. */
 static vpu_status check_front(const file_in *f, arena *a, vpu_error *err)
 {
-    enum { FRONT = MAX_HEADER + 12 };
-    size_t n = f->bytes < FRONT ? f->bytes : FRONT, at = 0;
-    char *front = arena_push(a, FRONT, 1, 1);
+    size_t n = f->bytes < NPY_MAX_FRONT ? f->bytes : NPY_MAX_FRONT, at = 0;
+    char *front = arena_push(a, NPY_MAX_FRONT, 1, 1);
     tensor_desc desc;
     vpu_status st = file_in_read(f, 0, front, n, err);
 
     return st ? st
-              : read_desc(&(const file_bytes){front, f->bytes, f->path}, a,
-                          &desc, &at, err);
+              : npy_parse_front(&(const file_bytes){front, f->bytes, f->path},
+                                a, &desc, &at, err);
 }
 
 vpu_status npy_read(const char *path, arena *a, tensor *out, vpu_error *err)
@@ -299,7 +293,7 @@ vpu_status npy_read(const char *path, arena *a, tensor *out, vpu_error *err)
     size_t n = 0;
     file_in f;
     vpu_status st =
-        file_in_open(&f, path, TENSOR_MAX_BYTES + MAX_HEADER + 12, err);
+        file_in_open(&f, path, TENSOR_MAX_BYTES + NPY_MAX_FRONT, err);
 
     *out = (tensor){0};
     if (!st) {

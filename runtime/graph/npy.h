@@ -8,7 +8,18 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "runtime/graph/tensor.h"
+
+/* Bytes before the elements, at most: 64 KiB of header (NumPy's own limit for
+ * safe reading is 10000) and what tells its length. */
+enum { NPY_MAX_FRONT = 65536 + 12 };
+
+/* What stands before the elements of a file of f->n bytes, of which the first
+ * NPY_MAX_FRONT have to be at f->data; *at is where the elements begin. a: for
+ * messages. The errors are those of npy_parse. */
+vpu_status npy_parse_front(const file_bytes *f, arena *a, tensor_desc *desc,
+                           size_t *at, vpu_error *err);
 
 /* Parse n bytes at data. out->data is inside data when that is aligned for the
  * element type, else a copy in a. path is for messages.

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "base/late.h"
 #include "base/str.h"
 #include "runtime/sweep/writers.h"
 
@@ -139,8 +140,10 @@ vpu_status sweep_writer_sqlite(sweep_writer **out, const char *path,
                                vpu_error *err)
 {
     database *w = arena_new(a, database);
-    vpu_status st = file_out_open(&w->out, path, err);
+    vpu_status st = late_need("libsqlite3", err);
 
+    if (!st)
+        st = file_out_open(&w->out, path, err);
     if (st)
         return st;
     w->m = m;

@@ -1,14 +1,18 @@
 /* The fuzzers' first inputs: seeds DIR writes DIR/NAME_fuzz/SEED for those that
  * our own writers make. Nothing here is kept in the repository, so seeds follow
  * the formats; hand-written ones are in corpus/. Run from the top folder. */
+#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <turbojpeg.h>
+#include <zip.h>
 
 #include "base/file.h"
 #include "base/trace/writer.h"
 #include "include/vpusim/vpu.h"
+#include "runtime/graph/npy.h"
 #include "runtime/graphfile/names.h"
 #include "runtime/stick/usbip_wire.h"
 #include "runtime/tune/tune_file.h"
@@ -365,6 +369,99 @@ static void graphs(void)
     vpu_context_free(context);
 }
 
+/* --- inputs -------------------------------------------------------------- */
+
+/* Behind the head that input_fuzz.c reads. */
+static void put_input(const char *name, unsigned how, unsigned w, unsigned h,
+                      const char *rest, const void *data, size_t n)
+{
+    str s = {.arena = a};
+
+    str_add(
+        &s,
+        (char[]){(char)how, (char)(w - 1), (char)(h - 1), (char)strlen(rest)},
+        4);
+    str_puts(&s, rest);
+    str_add(&s, data, n);
+    put("input", name, s.data, s.n);
+}
+
+static void archives(void)
+{
+    static const float x[6] = {1, 2, 3};
+    const tensor t = {{.dtype = TENSOR_F32, .rank = 1, .dims = {6}},
+                      (void *)(uintptr_t)x};
+    const char *path = arena_printf(a, "%s/x.npz", top);
+    const char *array = arena_printf(a, "%s/x.npy", top);
+    char *data;
+    size_t n;
+
+    need(!npy_write(array, &t, &err), array);
+    for (int i = 0; i < 2; i++) {
+        zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+
+        need(z &&
+                 zip_file_add(z, "a.npy", zip_source_file(z, array, 0, -1),
+                              0) == 0 &&
+                 zip_file_add(z, "b.npy", zip_source_file(z, array, 0, -1),
+                              0) == 1 &&
+                 !zip_set_file_compression(
+                     z, 1, i ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0) &&
+                 !zip_close(z),
+             path);
+        need(!file_read(path, 1 << 16, a, &data, &n, &err), path);
+        put_input(i ? "deflated" : "stored", 0 | 2 << 2, 6, 1, "b", data, n);
+        put_input(i ? "two" : "pair", 0 | 2 << 2, 6, 1, "", data, n);
+    }
+    remove(path);
+    remove(array);
+}
+
+static void pictures(void)
+{
+    static const png_uint_32 formats[] = {PNG_FORMAT_RGB, PNG_FORMAT_GRAY,
+                                          PNG_FORMAT_RGBA,
+                                          PNG_FORMAT_LINEAR_RGB};
+    static const char *const rests[] = {"mean=104,117,123,scale=58",
+                                        "grey=repeat", "alpha=drop,order=bgr",
+                                        "scale=255"};
+    uint8_t pixels[16 * 16 * 8], out[1 << 14];
+
+    for (size_t i = 0; i < sizeof pixels; i++)
+        pixels[i] = (uint8_t)(i * 7);
+    for (int i = 0; i < 4; i++) {
+        png_image image = {.version = PNG_IMAGE_VERSION,
+                           .width = 16,
+                           .height = 16,
+                           .format = formats[i]};
+        png_alloc_size_t n = sizeof out;
+
+        need(png_image_write_to_memory(&image, out, &n, 0, pixels, 0, NULL),
+             image.message);
+        put_input(arena_printf(a, "png%d", i), 1 | 2 << 2 | 2 << 4, 16, 16,
+                  rests[i], out, n);
+    }
+    for (int i = 0; i < 3; i++) {
+        tjhandle tj = tjInitCompress();
+        unsigned char *to = out;
+        unsigned long n = sizeof out;
+
+        need(!tjCompress2(tj, pixels, 16, 0, 16, i ? TJPF_RGB : TJPF_GRAY, &to,
+                          &n, i ? TJSAMP_420 : TJSAMP_GRAY, 80,
+                          TJFLAG_NOREALLOC | (i > 1 ? TJFLAG_PROGRESSIVE : 0)),
+             "JPEG");
+        put_input(arena_printf(a, "jpg%d", i), 2 | 1 << 2 | 3 << 4, 16, 16,
+                  i ? "scale=255" : "grey=repeat", to, n);
+        tjDestroy(tj);
+    }
+}
+
+static void inputs(void)
+{
+    archives();
+    pictures();
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -380,6 +477,7 @@ int main(int argc, char **argv)
     imports();
     tuned_sizes();
     graphs();
+    inputs();
     copy("desc", "ma2x8x.xml", "sim/machine/ma2x8x.xml");
     arena_destroy(a);
     return 0;

@@ -311,6 +311,40 @@ START_TEST(parameters_for_a_plugin)
 }
 END_TEST
 
+/* The repository's models, of both forms that converters write today, are what
+ * their shape and bias say by hand. */
+START_TEST(models_of_samples)
+{
+    static const char *const models[] = {"network.xml", "network11.xml"};
+    char here[1024];
+    const char *by_hand, *by_model;
+    size_t n, m;
+
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    terminal_run(
+        &p, arena_printf(p.arena,
+                         "run %s/kernels/grn/layer.xml --layer GRN --shape "
+                         "in0=1x16x24x40 --param bias=1.0 --input 0=random:3 "
+                         "--output hand",
+                         here));
+    terminal_expect(&p, 0, "");
+    by_hand = terminal_bytes(&p, "hand/out0.npy", &n);
+    for (int i = 0; i < 2; i++) {
+        terminal_run(
+            &p, arena_printf(p.arena,
+                             "run %s/kernels/grn/layer.xml --model "
+                             "%s/kernels/grn/%s --input 0=random:3 --output "
+                             "model%d",
+                             here, here, models[i], i));
+        terminal_expect(&p, 0, "");
+        by_model = terminal_bytes(
+            &p, arena_printf(p.arena, "model%d/out0.npy", i), &m);
+        ck_assert_uint_eq(n, m);
+        ck_assert_mem_eq(by_hand, by_model, n);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("chain");
@@ -325,6 +359,7 @@ int main(void)
     tcase_add_test(run, values_through_a_chain);
     tcase_add_test(run, blobs_by_hand);
     tcase_add_test(run, parameters_for_a_plugin);
+    tcase_add_test(run, models_of_samples);
     suite_add_tcase(s, run);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -107,6 +107,8 @@ static const char *words_of(const char *path)
             words = in_folder(folder, line, 0);
         else if (!strncmp(line, "--blob ", 7))
             words = in_folder(folder, line, strcspn(line, "=") + 1);
+        else if (!strncmp(line, "--model ", 8))
+            words = in_folder(folder, line, 8);
         out = arena_printf(p.arena, "%s %s", out, words);
     }
     return out;
