@@ -136,7 +136,11 @@ START_TEST(the_files_are_these)
     /* No word of a template is left. */
     shell_is("grep -rn '@' --include='*' . --exclude=*.npy", 1, "");
     /* Others may read it, as far as the user lets them. */
-    shell_is(arena_printf(p.arena, "stat -c %%a %s", name), 0, "755");
+    shell_is(arena_printf(p.arena,
+                          "mkdir dir; touch file; stat -c %%a dir file >is; "
+                          "stat -c %%a %s %s/layer.xml | diff is -",
+                          name, name),
+             0, "");
 }
 END_TEST
 
