@@ -19,6 +19,7 @@
 #   make python     the Python package's wheel, build/python/vpusim-*.whl
 #   make check-python  its tests, examples/*.py and the notebook, on an installed copy
 #   make check-dap  vpu dap with an editor's client, dap-python
+#   make check-clangd  the samples, and what vpu init writes, in clangd-19
 #   make asan       the tests again under address and undefined sanitizers
 #   make check-asan, check-tsan, check-fuzz  what CI has time for of sanitizers
 #                   and fuzzers
@@ -378,6 +379,11 @@ check-dap: deps
 	@$(MAKE) --no-print-directory run-check-dap
 run-check-dap: all
 	@scripts/check-dap build/vpu
+check-clangd: deps
+	@scripts/deps clangd
+	@$(MAKE) --no-print-directory run-check-clangd
+run-check-clangd: all
+	@scripts/check-clangd build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
@@ -483,7 +489,7 @@ FISH    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vpu.fish
 install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
 	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
-	install -D -m 644 -t $(HEADERS) include/vpusim/vpu.h include/vpusim/status.h include/vpusim/images.h
+	install -D -m 644 -t $(HEADERS) $(addprefix include/vpusim/,vpu.h status.h images.h kernel.h)
 	install -D -m 644 include/CL/cl_vpusim.h $(QUERIES)
 	install -D -m 755 $(OUT)/libvpusim.so.$(SONAME) $(SHARED).$(SONAME)
 	ln -sf libvpusim.so.$(SONAME) $(SHARED)
@@ -501,6 +507,7 @@ install: all plugins
 	install -D -m 644 -t $(DOC) README.md CHANGELOG.md LICENSE docs/*.md
 	install -D -m 644 -t $(DOC)/examples $(wildcard docs/examples/*.*)
 	install -D -m 644 -t $(DOC)/pictures docs/pictures/*
+	install -D -m 644 -t $(DOC)/ci docs/ci/*
 	scripts/manuals $(OUT)/vpu $(MAN)
 	install -D -m 644 runtime/cli/shells/vpu.bash $(BASH)
 	install -D -m 644 runtime/cli/shells/_vpu $(ZSH)
@@ -550,4 +557,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE
-.PHONY: python python-cdef check-python run-check-python check-dap run-check-dap
+.PHONY: python python-cdef check-python run-check-python check-dap run-check-dap check-clangd run-check-clangd

@@ -80,16 +80,28 @@ int temp_file(char *path)
     return create(path, false);
 }
 
+static vpu_status create_dir(char *path, vpu_error *err)
+{
+    if (create(path, true) < 0)
+        return err_set(err, VPU_ERR_IO, "%s: cannot create a folder: %s", path,
+                       strerror(errno));
+    return VPU_OK;
+}
+
 vpu_status temp_dir(arena *a, const char *stem, char **path, vpu_error *err)
 {
     const char *base = getenv("TMPDIR");
 
     base = file_plain_name(a, base && *base ? base : "/tmp");
     *path = arena_printf(a, "%s/%sXXXXXX", base, stem);
-    if (create(*path, true) < 0)
-        return err_set(err, VPU_ERR_IO, "%s: cannot create a folder: %s", *path,
-                       strerror(errno));
-    return VPU_OK;
+    return create_dir(*path, err);
+}
+
+vpu_status temp_dir_beside(arena *a, const char *path, char **out,
+                           vpu_error *err)
+{
+    *out = arena_printf(a, "%s.XXXXXX", file_plain_name(a, path));
+    return create_dir(*out, err);
 }
 
 static void remove_dir_at(int at, const char *name, int depth);

@@ -18,6 +18,10 @@ void temp_forget(const char *path);
 /* A new folder below $TMPDIR, only for this user, whose name begins with stem;
  * its name, in the arena, is one that no program takes for an option. */
 vpu_status temp_dir(arena *a, const char *stem, char **path, vpu_error *err);
+/* A new folder beside path, on its file system, only for this user: its name is
+ * path's and six characters. */
+vpu_status temp_dir_beside(arena *a, const char *path, char **out,
+                           vpu_error *err);
 /* Remove it with everything in it, eight folders deep, whoever made them. */
 void temp_dir_remove(const char *path);
 

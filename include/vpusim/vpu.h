@@ -1478,6 +1478,8 @@ typedef struct vpu_diff_options {
     uint32_t no_groups; /* 1: elements that differ are not traced back to
                            work-groups, which takes a run more */
     uint32_t verbose;   /* 1: vpu_diff_text has figures of tensors that agree */
+    uint64_t cycle_budget; /* `graph` may take so many cycles, in all; 0 = any
+                              number */
 } vpu_diff_options;
 #define VPU_DIFF_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_diff_options)
 
@@ -1495,8 +1497,9 @@ VPU_EXPORT vpu_status vpu_diff_check_tolerance(const char *text,
  * VPU_ERR_MISMATCH     inputs or outputs are others
  * VPU_ERR_INVALID      a tolerance; an input never written; no operations
  * VPU_ERR_STOPPED      vpu_graph_cancel of the first graph
- * VPU_ERR_UNSUPPORTED  max_slowdown, and a side counts no cycles; a function of
- *                      the host; a graph at other shapes than it was made for
+ * VPU_ERR_UNSUPPORTED  max_slowdown, and a side counts no cycles; cycle_budget,
+ *                      and `graph` counts none; a function of the host; a graph
+ *                      at other shapes than it was made for
  * else                 of the two backends, "a: " or "b: " in front */
 VPU_EXPORT vpu_status vpu_diff_create(vpu_diff **out, vpu_graph *graph,
                                       vpu_graph *reference,
@@ -1507,8 +1510,8 @@ VPU_EXPORT void vpu_diff_free(vpu_diff *diff);
 VPU_EXPORT uint32_t vpu_diff_equal(const vpu_diff *diff);
 /* Elements beyond the tolerance, of all tensors compared. */
 VPU_EXPORT uint64_t vpu_diff_count(const vpu_diff *diff);
-/* 1: `graph` takes more cycles than max_slowdown lets it, in all or in one of
- * its launches. */
+/* 1: `graph` takes more cycles than cycle_budget lets it, or max_slowdown, in
+ * all or in one of its launches. */
 VPU_EXPORT uint32_t vpu_diff_too_slow(const vpu_diff *diff);
 /* One line; the whole report as `vpu diff` prints it; as JSON; as a test suite
  * of JUnit's. */

@@ -246,6 +246,15 @@ def test_slowdowns(new_scaling):
     assert len(diff.text) > len(vpusim.diff(b, a).text)
 
 
+def test_budgets_of_cycles(new_scaling, context):
+    a, b = new_scaling(context, 4096).graph, new_scaling(context, 4096).graph
+    cycles = a.run().cycles
+    assert not vpusim.diff(a, b, cycle_budget=cycles).too_slow
+    diff = vpusim.diff(a, b, cycle_budget=cycles - 1, groups=False)
+    assert diff.equal and diff.too_slow
+    assert f"{cycles} cycles, the budget is {cycles - 1}" in diff.summary
+
+
 # --- local sizes
 
 

@@ -785,6 +785,7 @@ typedef struct vpu_diff_options {
     uint32_t slowdown_if_known;
     uint32_t no_groups;
     uint32_t verbose;
+    uint64_t cycle_budget;
 } vpu_diff_options;
 vpu_status vpu_diff_check_tolerance(const char *text,
                                                vpu_error *err);

@@ -248,20 +248,21 @@ class Diff(Object):
 
 def diff_graphs(graph: Graph, reference: Graph, *, tolerance: Tolerances = (),
                 outputs_only: bool = False, heat_map: Any = None, max_slowdown: float = 0,
-                slowdown_if_known: bool = False, groups: bool = True,
+                slowdown_if_known: bool = False, cycle_budget: int = 0, groups: bool = True,
                 verbose: bool = False) -> Diff:
     """Compares two graphs with the inputs of the first. Ctrl-C ends it.
 
     `max_slowdown`: the graph may take so many times the reference's cycles, in all and launch
-    by launch; with `slowdown_if_known` only where both sides count cycles. Without
-    `groups` elements that differ are not traced back to work-groups, which takes a run more;
+    by launch; with `slowdown_if_known` only where both sides count cycles.
+    `cycle_budget`: it may take so many cycles at most, 0 = any number. Without `groups` elements that differ are not traced back to work-groups, which takes a run more;
     `verbose` puts figures of tensors that agree into `Diff.text`.
     """
     tolerances = [tolerance] if isinstance(tolerance, str) else list(tolerance)
     options, keep = _options.fill("vpu_diff_options", tolerances=tolerances or None,
                                   outputs_only=outputs_only, heat_map=heat_map,
                                   max_slowdown=max_slowdown, slowdown_if_known=slowdown_if_known,
-                                  no_groups=not groups, verbose=verbose)
+                                  cycle_budget=cycle_budget, no_groups=not groups,
+                                  verbose=verbose)
     a, b = graph._use(), reference._use()
     if a is b:
         raise InvalidError("a graph cannot be compared with itself: make another one")
@@ -325,7 +326,7 @@ def diff(layer: Union[Layer, Graph], reference: Any, inputs: Any = None,
     have the words of `vpu diff --tolerance`: "exact", "ulp=1", "abs=1e-3,rel=0.01",
     "out0=ulp=2"; a list of them, where the last one for an output counts. Two layers
     or graphs have further keywords: `outputs_only`, `heat_map`, `max_slowdown`,
-    `slowdown_if_known`, `groups`, `verbose`.
+    `slowdown_if_known`, `cycle_budget`, `groups`, `verbose`.
     """
     if isinstance(layer, Graph):
         return diff_graphs(layer, reference, tolerance=tolerance, **options)

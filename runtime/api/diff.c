@@ -120,6 +120,7 @@ static vpu_status compare_graphs(void *user, vpu_error *err)
                                  .no_groups = o->no_groups,
                                  .max_slowdown = o->max_slowdown,
                                  .slowdown_if_known = o->slowdown_if_known,
+                                 .cycle_budget = o->cycle_budget,
                                  .heat_map = o->heat_map,
                                  .run = &c->cfg[0]};
 

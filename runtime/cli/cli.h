@@ -60,7 +60,8 @@ typedef struct cli_command {
 extern const cli_command cli_run, cli_diff, cli_record, cli_suite, cli_cc,
     cli_asm, cli_calibrate, cli_machine, cli_devices, cli_blob, cli_stick,
     cli_reset, cli_view, cli_trace, cli_stick_report, cli_lint, cli_check,
-    cli_debug, cli_dap, cli_port, cli_tune, cli_whatif, cli_sweep, cli_cl;
+    cli_debug, cli_dap, cli_port, cli_tune, cli_whatif, cli_sweep, cli_cl,
+    cli_init;
 
 /* Warnings and notes to stderr, each text once, progress when stderr is a
  * terminal. quiet leaves warnings only. */

@@ -15,6 +15,7 @@ typedef struct {
     target_options t;
     const char *a, *b, *b_layer, *heat_map, *junit;
     cli_limit limit;
+    uint64_t cycle_budget;
     uint32_t b_binding; /* 0 = as side a */
     const char *tolerances[MAX_RULES];
     uint32_t n_tolerances;
@@ -68,6 +69,8 @@ static const cli_option rows[] = {
     {"max-slowdown", "X", OPTION_OTHER, AT(limit), .take = cli_take_limit,
      .help = "a may take X times the cycles of b at most, in all and in each "
              "stage; if-known:X where both sides count cycles"},
+    {"cycle-budget", "N", OPTION_NUMBER, AT(cycle_budget),
+     .help = "a may take N cycles at most, in all (0 = any number)"},
     {"tolerance", "[OUT=]SPEC", OPTION_OTHER, .take = take_rule,
      .help = "how far elements may be apart: exact (default), or any of "
              "ulp=N,abs=X,rel=X, of which one must hold; nan=any|bits|never "
@@ -233,6 +236,7 @@ static vpu_status run(session *s, vpu_diff **d, vpu_error *err)
                                       .heat_map = s->o.heat_map,
                                       .max_slowdown = s->o.limit.times,
                                       .slowdown_if_known = s->o.limit.if_known,
+                                      .cycle_budget = s->o.cycle_budget,
                                       .no_groups = s->o.no_groups,
                                       .verbose = s->o.verbose};
     vpu_status st = open_sides(s, err);

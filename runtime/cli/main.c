@@ -20,11 +20,11 @@
 #include "runtime/cli/stop.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,    &cli_debug,   &cli_dap,       &cli_check,       &cli_lint,
-    &cli_diff,   &cli_record,  &cli_suite,     &cli_port,        &cli_tune,
-    &cli_whatif, &cli_sweep,   &cli_cc,        &cli_asm,         &cli_view,
-    &cli_trace,  &cli_machine, &cli_calibrate, &cli_devices,     &cli_blob,
-    &cli_cl,     &cli_stick,   &cli_reset,     &cli_stick_report};
+    &cli_init, &cli_run,    &cli_debug,   &cli_dap,       &cli_check,
+    &cli_lint, &cli_diff,   &cli_record,  &cli_suite,     &cli_port,
+    &cli_tune, &cli_whatif, &cli_sweep,   &cli_cc,        &cli_asm,
+    &cli_view, &cli_trace,  &cli_machine, &cli_calibrate, &cli_devices,
+    &cli_blob, &cli_cl,     &cli_stick,   &cli_reset,     &cli_stick_report};
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static bool quiet_log, progress_shown;

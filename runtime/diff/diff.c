@@ -319,6 +319,16 @@ static bool is_slower(const diff_report *r, uint64_t a, uint64_t b)
     return a && b && (double)a > r->max_slowdown * (double)b;
 }
 
+static void tell_budget(run *x)
+{
+    diff_report *r = x->r;
+
+    r->summary =
+        arena_printf(x->mem, "%s; %llu cycles, the budget is %llu", r->summary,
+                     (unsigned long long)r->sides[0].cycles,
+                     (unsigned long long)r->cycle_budget);
+}
+
 /* The stage that is slower, or all of them. */
 static void tell_slower(run *x)
 {
@@ -344,16 +354,19 @@ static void judge_cycles(run *x)
     for (int k = 0; k < 2; k++)
         for (uint32_t i = 0; i < r->sides[k].graph->n_launches; i++)
             r->sides[k].cycles += r->sides[k].results[i].cycles;
+    r->over_budget = r->cycle_budget && r->sides[0].cycles > r->cycle_budget;
+    r->too_slow = r->over_budget;
     if (r->max_slowdown <= 0)
         return;
-    r->too_slow = is_slower(r, r->sides[0].cycles, r->sides[1].cycles);
+    r->beyond_limit = is_slower(r, r->sides[0].cycles, r->sides[1].cycles);
     for (uint32_t i = 0; r->by_stage && i < x->g->n_launches; i++) {
         diff_launch *l = &r->launches[i];
 
         l->too_slow = is_slower(r, r->sides[0].results[i].cycles,
                                 r->sides[1].results[i].cycles);
-        r->too_slow |= l->too_slow;
+        r->beyond_limit |= l->too_slow;
     }
+    r->too_slow |= r->beyond_limit;
 }
 
 /* The limit that counts, and whether it can be judged. */
@@ -362,6 +375,13 @@ static vpu_status find_limit(run *x)
     diff_report *r = x->r;
     bool known = r->sides[0].caps.cycles && r->sides[1].caps.cycles;
 
+    r->cycle_budget = x->cfg->cycle_budget;
+    if (r->cycle_budget && !r->sides[0].caps.cycles)
+        return err_set(x->err, VPU_ERR_UNSUPPORTED,
+                       "a budget of %llu cycles, but a (%s) counts none; "
+                       "expected the simulator with its timing, or a "
+                       "recording of it",
+                       (unsigned long long)r->cycle_budget, r->sides[0].id);
     r->max_slowdown = x->cfg->max_slowdown > 0 ? x->cfg->max_slowdown
                                                : r->sides[1].caps.max_slowdown;
     if (known || x->cfg->max_slowdown <= 0 || x->cfg->slowdown_if_known) {
@@ -457,7 +477,9 @@ vpu_status diff_run(const diff_side sides[2], const diff_config *cfg,
     if (!st) {
         judge_cycles(&x);
         summarise(&x);
-        if (report->too_slow)
+        if (report->over_budget)
+            tell_budget(&x);
+        if (report->beyond_limit)
             tell_slower(&x);
     }
     for (int k = 0; k < 2; k++) {

@@ -58,6 +58,7 @@ typedef struct {
      * what a recording demands, or any number. */
     double max_slowdown;
     bool slowdown_if_known; /* else both sides must count cycles */
+    uint64_t cycle_budget;  /* of all of a's cycles; 0 = none */
 } diff_config;
 
 /* Where an element is. */
@@ -104,8 +105,10 @@ typedef struct {
     diff_report_side sides[2]; /* a and b */
     bool paired;               /* launches of a and b are the same ones */
     bool by_stage, equal;
-    double max_slowdown; /* 0 = none */
-    bool too_slow;
+    double max_slowdown;   /* 0 = none */
+    uint64_t cycle_budget; /* 0 = none */
+    bool over_budget, beyond_limit;
+    bool too_slow;        /* one of the two */
     diff_buffer *buffers; /* in the order they were compared */
     uint32_t n_buffers;
     diff_launch *launches;   /* graph->n_launches */
@@ -122,7 +125,8 @@ double diff_slowdown(const diff_report *r);
  * VPU_ERR_*            a backend's, with "a (ID): " or "b (ID): " in front.
  *                      That values differ is no error.
  * VPU_ERR_MISMATCH     the layer's inputs or outputs are others in b
- * VPU_ERR_UNSUPPORTED  cfg->max_slowdown, and a side counts no cycles */
+ * VPU_ERR_UNSUPPORTED  cfg->max_slowdown, and a side counts no cycles;
+ *                      cfg->cycle_budget, and a counts none */
 vpu_status diff_run(const diff_side sides[2], const diff_config *cfg,
                     arena *mem, diff_report *report, vpu_error *err);
 

@@ -78,8 +78,17 @@ static void add_slowdown(const diff_report *r, str *out)
     str_printf(out, "cycles: a takes %.4g times those of b", by);
     if (r->max_slowdown > 0)
         str_printf(out, ", the limit is %.4g%s", r->max_slowdown,
-                   r->too_slow ? ": SLOWER" : "");
+                   r->beyond_limit ? ": SLOWER" : "");
     str_puts(out, "\n");
+}
+
+static void add_budget(const diff_report *r, str *out)
+{
+    if (r->cycle_budget)
+        str_printf(out, "cycles: a takes %llu, the budget is %llu%s\n",
+                   (unsigned long long)r->sides[0].cycles,
+                   (unsigned long long)r->cycle_budget,
+                   r->over_budget ? ": SLOWER" : "");
 }
 
 static void add_launches(const diff_report *r, str *out)
@@ -95,6 +104,7 @@ static void add_launches(const diff_report *r, str *out)
         str_puts(out, "the sides have other numbers of SHAVEs; --shaves N "
                       "gives both as many\n");
     add_slowdown(r, out);
+    add_budget(r, out);
     str_puts(out, "\n");
 }
 
@@ -432,6 +442,10 @@ void diff_report_json(const diff_report *r, str *out)
     json_object_set_new(o, "max_slowdown",
                         r->max_slowdown > 0 ? json_real(r->max_slowdown)
                                             : json_null());
+    json_object_set_new(o, "cycle_budget",
+                        r->cycle_budget
+                            ? json_integer((json_int_t)r->cycle_budget)
+                            : json_null());
     json_object_set_new(o, "by_stage", json_boolean(r->by_stage));
     json_object_set_new(
         o, "first_deviating_stage",
@@ -488,6 +502,11 @@ static void junit_case(const junit *j, const diff_buffer *d)
     xmlTextWriterEndElement(w);
 }
 
+static bool has_limit(const diff_report *r)
+{
+    return r->max_slowdown > 0 || r->cycle_budget;
+}
+
 static void junit_cycles(const junit *j)
 {
     const diff_report *r = j->r;
@@ -525,11 +544,11 @@ static vpu_status junit_all(void *user, vpu_error *err)
     xmlTextWriterStartElement(w, X("testsuite"));
     xmlTextWriterWriteAttribute(w, X("name"), X("vpu diff"));
     xmlTextWriterWriteFormatAttribute(w, X("tests"), "%u",
-                                      r->n_buffers + (r->max_slowdown > 0));
+                                      r->n_buffers + has_limit(r));
     xmlTextWriterWriteFormatAttribute(w, X("failures"), "%u", bad);
     for (uint32_t i = 0; i < r->n_buffers; i++)
         junit_case(j, &r->buffers[i]);
-    if (r->max_slowdown > 0)
+    if (has_limit(r))
         junit_cycles(j);
     xmlTextWriterEndDocument(w);
     xmlTextWriterFlush(w);

@@ -1,9 +1,9 @@
-/* Carries prelude.cl inside the program. */
+/* Carries vpusim/kernel.h inside the program. */
 #include "sim/builtins/prelude.h"
 
 __asm__(".section .rodata\n"
         "vpu_prelude_start:\n"
-        ".incbin \"sim/builtins/prelude.cl\"\n"
+        ".incbin \"include/vpusim/kernel.h\"\n"
         ".byte 0\n"
         ".previous\n");
 extern const char vpu_prelude_start[];

@@ -51,6 +51,25 @@ START_TEST(all_that_are_known_are_removed)
 }
 END_TEST
 
+START_TEST(a_folder_beside_a_place)
+{
+    const char *place = file_join(a, dir, "place");
+    char *folder;
+
+    ck_assert_msg(!temp_dir_beside(a, place, &folder, &err), "%s", err.msg);
+    ck_assert_msg(!strncmp(folder, place, strlen(place)) &&
+                      !strchr(folder + strlen(place), '/'),
+                  "%s", folder);
+    ck_assert(!file_write(file_join(a, folder, "inside"), "x", 1, &err));
+    temp_forget(dir);
+    temp_remove_all();
+    ck_assert(!file_exists(folder));
+    ck_assert_int_eq(temp_dir_beside(a, "/proc/nothing/x", &folder, &err),
+                     VPU_ERR_IO);
+    ck_assert_msg(strstr(err.msg, "/proc/nothing/x.") != NULL, "%s", err.msg);
+}
+END_TEST
+
 START_TEST(none_of_a_parent_is_removed)
 {
     char *file = temporary("file");
@@ -88,6 +107,7 @@ int main(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, all_that_are_known_are_removed);
+    tcase_add_test(t, a_folder_beside_a_place);
     tcase_add_test(t, none_of_a_parent_is_removed);
     tcase_add_loop_test(t, eight_folders_deep, 7, 10);
     suite_add_tcase(s, t);

@@ -80,6 +80,15 @@ START_TEST(everything_goes_again)
 }
 END_TEST
 
+START_TEST(editors_find_the_header_of_kernels)
+{
+    shell("cd %s && vpu init layer && grep -qx -- "
+          "-I$(realpath root/usr/include) layer/compile_flags.txt && vpu suite "
+          "layer && ls root/usr/share/doc/vpusim/ci/github.yml",
+          dir);
+}
+END_TEST
+
 START_TEST(pkg_config_names_the_library_alone)
 {
     char *flags = shell("pkg-config --cflags --libs vpusim");
@@ -210,6 +219,7 @@ int main(void)
     tcase_add_unchecked_fixture(t, install, uninstall);
     tcase_add_test(t, nothing_outside_the_prefix);
     tcase_add_test(t, everything_goes_again);
+    tcase_add_test(t, editors_find_the_header_of_kernels);
     tcase_add_test(t, pkg_config_names_the_library_alone);
     tcase_add_test(t, symbols_are_those_of_the_header);
     tcase_add_test(t, header_in_every_language);

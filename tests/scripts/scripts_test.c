@@ -201,7 +201,7 @@ static const struct {
     {"docs/a" MD, "in `base/a.h`", "names base/a.h, which does not"},
     {"docs/a" MD, "in `base/err.h`", NULL},
     {"sim/check.def", "CHECK(A, \"copy_it (WaitForDmaEvents) before\")",
-     "names WaitForDmaEvents(), which sim/builtins/prelude.cl does not"},
+     "names WaitForDmaEvents(), which include/vpusim/kernel.h does not"},
     {"sim/check.def", "CHECK(A, \"wait_group_events before\")", NULL},
     {"runtime/a.c", "log(\"async_work_group_copy_4D\");",
      "names async_work_group_copy_4D()"},
@@ -215,9 +215,10 @@ START_TEST(citation)
     const char *want = citations[_i].complaint;
     int status;
 
-    shell("mkdir -p docs base && touch a.txt base/err.h", &status);
+    shell("mkdir -p docs base include/vpusim && touch a.txt base/err.h",
+          &status);
     ck_assert_int_eq(status, 0);
-    terminal_text(&p, "sim/builtins/prelude.cl",
+    terminal_text(&p, "include/vpusim/kernel.h",
                   "#define wait_group_events __wait\n");
     terminal_text(&p, "docs/page" MD,
                   "# Left *and* right\n```\n# Fenced\n```\n"

@@ -21,33 +21,53 @@
 
 enum { MAX_SOURCE_BYTES = 16 << 20, MAX_BITCODE_BYTES = 256 << 20 };
 
-/* What every compilation gets. No double on the device: the extension is
+/* What a kernel's text means. No double on the device: the extension is
  * withdrawn, and unsuffixed literals are single precision. */
-static const char *const fixed_options[] = {
-    FE_CLANG_WORDS, "-x", "cl", "-cl-std=CL1.2", "-target",
-    "spir-unknown-unknown", "-Xclang", "-finclude-default-header", "-Xclang",
-    "-cl-ext=-cl_khr_fp64", "-cl-single-precision-constant",
-    "-cl-kernel-arg-info", "-O2", "-Xclang", "-disable-llvm-passes",
-    "-ffp-contract=off",
-    /* LLVM ends a process that reads what does not hold together; clang's own
-     * may, and leaves nothing behind. */
-    "-fverify-intermediate-code", "-fno-crash-diagnostics",
-    "-fno-strict-aliasing", "-gcolumn-info", "-fno-color-diagnostics",
+static const char *const language_options[] = {
+    "-x",
+    "cl",
+    "-cl-std=CL1.2",
+    "-target",
+    "spir-unknown-unknown",
+    "-Xclang",
+    "-finclude-default-header",
+    "-Xclang",
+    "-cl-ext=-cl_khr_fp64",
+    "-cl-single-precision-constant",
     "-Wno-unknown-pragmas",
     "-Wno-ignored-pragmas", /* extensions only the vendor's compiler has */
     "-Wno-incompatible-pointer-types",
-    "-Wno-incompatible-pointer-types-discards-qualifiers", "-D__VPU__=1",
+    "-Wno-incompatible-pointer-types-discards-qualifiers",
+    "-D__VPU__=1",
     "-D__MYRIAD__=1"};
+enum { N_LANGUAGE = sizeof language_options / sizeof *language_options };
+
+/* What every compilation gets besides. */
+static const char *const fixed_options[] = {
+    FE_CLANG_WORDS, "-cl-kernel-arg-info", "-O2", "-Xclang",
+    "-disable-llvm-passes", "-ffp-contract=off",
+    /* LLVM ends a process that reads what does not hold together; clang's own
+     * may, and leaves nothing behind. */
+    "-fverify-intermediate-code", "-fno-crash-diagnostics",
+    "-fno-strict-aliasing", "-gcolumn-info", "-fno-color-diagnostics"};
 enum { N_FIXED = sizeof fixed_options / sizeof *fixed_options };
 
 /* Lines for messages and profiles, the same wherever the source lies. */
 static const char *const line_options[] = {"-ffile-compilation-dir=.",
                                            "-gline-tables-only"};
 
+const char *const *fe_language_options(uint32_t *n)
+{
+    *n = N_LANGUAGE;
+    return language_options;
+}
+
 const char *fe_fingerprint(arena *a)
 {
     str s = {.arena = a};
 
+    for (int i = 0; i < N_LANGUAGE; i++)
+        str_printf(&s, "%s ", language_options[i]);
     for (int i = 0; i < N_FIXED; i++)
         str_printf(&s, "%s ", fixed_options[i]);
     for (int i = 0; i < 2; i++)
@@ -152,10 +172,13 @@ typedef struct {
 static char **command_line(const fe_job *job, const fe_files *f,
                            const char *const *how, arena *a)
 {
-    char **argv = arena_array(a, char *, N_FIXED + job->n_options + 20);
+    char **argv =
+        arena_array(a, char *, N_LANGUAGE + N_FIXED + job->n_options + 20);
     size_t n = 0;
 
     argv[n++] = (char *)FE_CLANG;
+    for (int i = 0; i < N_LANGUAGE; i++)
+        argv[n++] = (char *)language_options[i];
     for (int i = 0; i < N_FIXED; i++)
         argv[n++] = (char *)fixed_options[i];
     for (; *how; how++)

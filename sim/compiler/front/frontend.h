@@ -56,6 +56,9 @@ vpu_status fe_compile(const fe_job *job, arena *a, fe_unit *out,
 vpu_status fe_preprocess(const fe_job *job, arena *a, char **out,
                          vpu_error *err);
 
+/* The words of that command line which say in what language a kernel is, for
+ * other programs that read kernels with clang. Static. */
+const char *const *fe_language_options(uint32_t *n);
 /* Changes whenever the prelude or the options every compilation gets change. */
 const char *fe_fingerprint(arena *a);
 /* Changes whenever the clang on the PATH does; NULL: there is none. */

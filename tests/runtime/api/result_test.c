@@ -445,6 +445,20 @@ START_TEST(cycles_are_compared)
     vpu_diff_free(d);
     api_scaling_close(&b);
     api_scaling_open(&b, null, N, 2);
+    o.max_slowdown = 0;
+    o.cycle_budget = 1000000000;
+    api_ok(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err));
+    ck_assert_uint_eq(vpu_diff_too_slow(d), 0);
+    vpu_diff_free(d);
+    o.cycle_budget = 1;
+    api_ok(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err));
+    ck_assert_uint_eq(vpu_diff_too_slow(d), 1);
+    vpu_diff_free(d);
+    api_ok(vpu_tensor_fill(b.x, "ramp", &api_err));
+    api_fails(vpu_diff_create(&d, b.graph, a.graph, &o, &api_err),
+              VPU_ERR_UNSUPPORTED, "a budget of 1 cycles, but a (null)");
+    o.cycle_budget = 0;
+    o.max_slowdown = 0.5;
     api_fails(vpu_diff_create(&d, a.graph, b.graph, &o, &api_err),
               VPU_ERR_UNSUPPORTED, "counts none");
     o.slowdown_if_known = 1;

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/graph/npy.h"
@@ -206,6 +207,46 @@ START_TEST(two_recordings)
     expect("diff plain.xml --a replay:x.vpurec --b replay:y.vpurec "
            "--max-slowdown 1.5" BOUND,
            0, "bit for bit");
+}
+END_TEST
+
+/* The number is the report's own: one cycle less is too few. */
+START_TEST(cycle_budgets)
+{
+    const char *at;
+    unsigned long long cycles;
+
+    record();
+    expect("diff plain.xml --b replay:x.vpurec --cycle-budget 900000000" BOUND,
+           0, "bit for bit");
+    prints("the budget is 900000000\n");
+    at = strstr(p.out, "cycles: a takes ");
+    at = strstr(at + 1, "cycles: a takes ");
+    ck_assert_ptr_nonnull(at);
+    cycles = strtoull(at + 16, NULL, 10);
+    expect(arena_printf(p.arena,
+                        "diff plain.xml --b replay:x.vpurec --cycle-budget "
+                        "%llu" BOUND,
+                        cycles),
+           0, "bit for bit");
+    expect(arena_printf(p.arena,
+                        "diff plain.xml --b replay:x.vpurec --json "
+                        "--cycle-budget %llu" BOUND,
+                        cycles - 1),
+           1, "");
+    prints("\"verdict\": \"slower\"");
+    prints(arena_printf(p.arena, "%llu cycles, the budget is %llu", cycles,
+                        cycles - 1));
+    expect("diff plain.xml --b replay:x.vpurec --cycle-budget 1 --junit "
+           "j.xml" BOUND,
+           1, "");
+    prints("the budget is 1: SLOWER\n");
+    ck_assert(!system(arena_printf(
+        p.arena, "grep -q 'tests=\"2\" failures=\"1\"' %s/j.xml", p.dir)));
+    expect("diff plain.xml --b replay:x.vpurec --timing none --cycle-budget "
+           "5" BOUND,
+           5, "");
+    ck_assert_ptr_nonnull(strstr(p.err, "a budget of 5 cycles, but a (sim)"));
 }
 END_TEST
 
@@ -466,6 +507,7 @@ int main(void)
     tcase_add_test(c, other_numbers_of_shaves);
     tcase_add_test(c, the_same_parameter);
     tcase_add_test(c, two_recordings);
+    tcase_add_test(c, cycle_budgets);
     tcase_add_test(c, other_stages);
     tcase_add_test(c, golden_outputs);
     tcase_add_test(c, golden_outputs_that_are_none);
