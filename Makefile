@@ -486,6 +486,9 @@ MAN     := $(DESTDIR)$(PREFIX)/share/man
 BASH    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/vpu
 ZSH     := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_vpu
 FISH    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vpu.fish
+ENTRY   := $(DESTDIR)$(PREFIX)/share/applications/vpusim.desktop
+ICON    := $(DESTDIR)$(PREFIX)/share/icons/hicolor/scalable/apps/vpusim.svg
+MIME    := $(DESTDIR)$(PREFIX)/share/mime/packages/vpusim.xml
 install: all plugins
 	install -D -m 755 $(OUT)/vpu $(BIN)
 	install -D -m 644 include/vpusim/vpu_plugin.h $(HEADER)
@@ -512,11 +515,15 @@ install: all plugins
 	install -D -m 644 runtime/cli/shells/vpu.bash $(BASH)
 	install -D -m 644 runtime/cli/shells/_vpu $(ZSH)
 	install -D -m 644 runtime/cli/shells/vpu.fish $(FISH)
+	install -D -m 644 visualizer/desktop/vpusim.desktop $(ENTRY)
+	install -D -m 644 visualizer/desktop/vpusim.svg $(ICON)
+	install -D -m 644 visualizer/desktop/vpusim.xml $(MIME)
 	cp -r kernels $(SHARE)/
 	sed -i 's|\.\./\.\./build/plugins/|../../../../lib/vpusim/plugins/|' \
 	    $(SHARE)/kernels/*/*.case
 uninstall:
 	rm -f $(BIN) $(HEADER) $(QUERIES) $(RULES) $(VENDOR) $(DRIVER) $(SHARED) $(SHARED).$(SONAME) $(PC)
+	rm -f $(ENTRY) $(ICON) $(MIME)
 	rm -f $(BASH) $(ZSH) $(FISH) $(MAN)/man1/vpu.1 $(MAN)/man*/vpu-*.[15] $(MAN)/man3/libvpusim.3
 	rm -rf $(HEADERS) $(SHARE) $(LIB) $(DOC)
 # The files of the last commit as a source package.
