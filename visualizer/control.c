@@ -107,6 +107,8 @@ void control_resize(control *k, double width, double height)
     }
     if (!is_shown(k, k->focus))
         k->focus = !k->focus;
+    if (k->help > control_help_pages(k))
+        k->help = control_help_pages(k);
     clamp_scroll(k);
 }
 
@@ -359,23 +361,47 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
 
 /* --- painting ------------------------------------------------------------ */
 
+enum { HELP_LINE = 22, HELP_FRAME = 54 };
+
+/* Keys on a page of the help. */
+static size_t help_fits(const control *k)
+{
+    double room = (k->height - HELP_FRAME) / HELP_LINE;
+
+    return room < 1 ? 1 : (size_t)room;
+}
+
+unsigned control_help_pages(const control *k)
+{
+    size_t n = control_help_rows(NULL), fits = help_fits(k);
+
+    return (unsigned)((n + fits - 1) / fits);
+}
+
 static void paint_help(const control *k, cv_canvas *c)
 {
     const theme *colors = k->pages[0].colors;
     const control_help *rows;
-    size_t n = control_help_rows(NULL);
-    double w = 560, h = (double)n * 22 + 54;
-    double x = (k->width - w) / 2, y = (k->height - h) / 2;
+    size_t all = control_help_rows(&rows), fits = help_fits(k);
+    size_t first = (k->help - 1) * fits;
+    size_t n = first >= all ? 0 : all - first < fits ? all - first : fits;
+    unsigned pages = control_help_pages(k);
+    double w = fmin(k->width, 560), h = (double)n * HELP_LINE + HELP_FRAME;
+    double x = (k->width - w) / 2, y = fmax((k->height - h) / 2, 0);
+    char title[64] = "Keys";
 
+    if (pages > 1)
+        snprintf(title, sizeof title, "Keys (%u of %u, ? goes on)", k->help,
+                 pages);
     cv_fill(c, (cv_box){x, y, w, h}, colors->panel);
     cv_frame(c, (cv_box){x, y, w, h}, colors->strong_line);
-    cv_text(c, x + 20, y + 22, CV_TITLE, colors->text, "Keys");
-    control_help_rows(&rows);
+    cv_text(c, x + 20, y + 22, CV_TITLE, colors->text, title);
     for (size_t i = 0; i < n; i++) {
-        double ly = y + 52 + (double)i * 22;
+        double ly = y + 52 + (double)i * HELP_LINE;
 
-        cv_text(c, x + 20, ly, CV_BOLD, colors->text, rows[i].keys);
-        cv_text(c, x + 250, ly, CV_NORMAL, colors->text, rows[i].text);
+        cv_text(c, x + 20, ly, CV_BOLD, colors->text, rows[first + i].keys);
+        cv_text_fit(c, (cv_slot){x + 250, ly, w - 262}, CV_NORMAL, colors->text,
+                    rows[first + i].text);
     }
 }
 

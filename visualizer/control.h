@@ -35,7 +35,8 @@ typedef struct {
     paint_panel_kind shows;
     uint64_t change; /* chosen in the list, from 1; 0 = none */
     paint_page pages[2];
-    bool dark, help, searching, quit, export;
+    bool dark, searching, quit, export;
+    unsigned help; /* its page, from 1; 0 = not shown */
     double text_scale; /* user's, times the display's */
     double width, height;
     char search[CONTROL_TEXT];
@@ -85,5 +86,7 @@ typedef struct {
 
 /* Their number; *rows unless NULL. */
 size_t control_help_rows(const control_help **rows);
+/* Into how many pages the window's height cuts them. */
+unsigned control_help_pages(const control *k);
 
 #endif

@@ -398,7 +398,7 @@ COMMAND(open_trace)
 
 COMMAND(help)
 {
-    k->help = !k->help;
+    k->help = k->help < control_help_pages(k) ? k->help + 1 : 0;
     return true;
 }
 
@@ -411,7 +411,7 @@ COMMAND(escape)
         view_select(v, NULL);
         v->line_file = NULL;
     }
-    k->help = false;
+    k->help = 0;
     return true;
 }
 

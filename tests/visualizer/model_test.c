@@ -709,6 +709,7 @@ START_TEST(every_key_is_taken)
 #include "visualizer/keys.def"
     };
     static compare cmp;
+    static chooser none;
     vpu_error err;
     tl_timeline tl[2];
     view v[2];
@@ -726,6 +727,7 @@ START_TEST(every_key_is_taken)
 
             control_init(&k, &v[0], "a", &v[1], "b");
             k.cmp = &cmp;
+            k.choose = &none;
             control_resize(&k, 1280, 800);
             control_key(&k, KEY_TAB, 0);
             ck_assert(v[0].has_selection);
@@ -740,6 +742,54 @@ START_TEST(every_key_is_taken)
         view_free(&v[i]);
         tl_free(&tl[i]);
     }
+    drop_trace();
+}
+END_TEST
+
+/* Every line of the help is seen, however low the window, and nothing is below
+ * its edge. */
+START_TEST(help_in_pages)
+{
+    static const double heights[] = {240, 420, 800, 2160};
+    const control_help *rows;
+    size_t n = control_help_rows(&rows);
+    vpu_error err;
+    tl_timeline tl;
+    cv_font_set *fonts;
+    control k;
+    view v;
+
+    write_trace();
+    ck_assert(!load_file(path, &tl, &err));
+    ck_assert(!view_init(&v, &tl, &err));
+    ck_assert(!cv_fonts_open(1, &fonts, &err));
+    control_init(&k, &v, "t", NULL, NULL);
+    control_resize(&k, 700, heights[_i]);
+    for (size_t seen = 0; seen < n;) {
+        cv_canvas c;
+        str out = {0};
+
+        ck_assert(control_key(&k, '?', 0));
+        ck_assert_uint_gt(k.help, 0);
+        cv_svg(&c, fonts, k.width, k.height, &out);
+        control_paint(&k, &c);
+        cv_svg_end(&c);
+        ck_assert(strstr(str_text(&out), ">Keys") != NULL);
+        for (size_t before = seen; seen < n; seen++)
+            if (!strstr(str_text(&out), rows[seen].text)) {
+                ck_assert_uint_gt(seen, before);
+                break;
+            }
+        str_free(&out);
+    }
+    ck_assert_uint_eq(k.help, control_help_pages(&k));
+    control_resize(&k, 700, 2160);
+    ck_assert_uint_eq(k.help, 1);
+    control_key(&k, '?', 0);
+    ck_assert_uint_eq(k.help, 0);
+    cv_fonts_close(fonts);
+    view_free(&v);
+    tl_free(&tl);
     drop_trace();
 }
 END_TEST
@@ -1022,6 +1072,7 @@ int main(void)
     tcase_add_test(t, rows_end_where_they_do);
     tcase_add_test(t, keys_and_mouse);
     tcase_add_test(t, every_key_is_taken);
+    tcase_add_loop_test(t, help_in_pages, 0, 4);
     tcase_add_test(t, history_is_behind_alt);
     tcase_add_test(t, cut_files_are_partial);
     tcase_add_test(t, damaged_files_do_no_harm);

@@ -130,7 +130,8 @@ START_TEST(refusals)
     static const struct {
         const char *args, *says;
     } bad[] = {
-        {"view", "which FILE"},
+        {"view --png x.png", "which FILE"},
+        {"view --select comp", "which FILE"},
         {"view t.pftrace u.pftrace", "u.pftrace"},
         {"view none.pftrace --png x.png", "none.pftrace"},
         {"view k.cl --png x.png", "not a trace packet"},
