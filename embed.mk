@@ -9,3 +9,4 @@ $(OUT)/runtime/api/builtin.o: runtime/api/operations.cl
 $(OUT)/runtime/api/border.o: runtime/api/border.cl
 $(OUT)/runtime/api/program.o: include/vpusim/images.h
 $(OUT)/runtime/calibrate/design.o: $(wildcard runtime/calibrate/kernels/*.cl)
+$(OUT)/visualizer/html.o: $(wildcard visualizer/html/page.*)
