@@ -266,8 +266,8 @@ function color_of(klass, phases) {
     : colors.class[klass];
 }
 
-/* Ticks of each class in each of n columns of the visible stretch. */
-function column_sums(lane, n) {
+/* Ticks of each class in each of n columns of the visible stretch; slices: how many are in each. */
+function column_sums(lane, n, slices) {
   const sums = new Float64Array(n * CLASSES), per = (state.to - state.from) / n;
   const spread = (klass, a, b, share) => {
     a = Math.max(a, state.from);
@@ -278,6 +278,8 @@ function column_sums(lane, n) {
 
       if (to > a) {
         sums[i * CLASSES + klass] += (to - a) * share;
+        if (slices)
+          slices[i] += lane.bucket ? 3 : 1;
         a = to;
       }
     }
@@ -300,18 +302,33 @@ function column_sums(lane, n) {
   return sums;
 }
 
+/* At the edge of slices wider than the column the larger part has it all, which keeps edges sharp. */
+function settle(sums, at, per) {
+  let most = 0, all = 0;
+
+  for (let c = 0; c < CLASSES; c++) {
+    all += sums[at + c];
+    most = sums[at + c] > sums[at + most] ? c : most;
+  }
+  sums.fill(0, at, at + CLASSES);
+  if (all * 2 >= per)
+    sums[at + most] = per;
+}
+
 /* A lane's pixels: each column a stack of its shares. */
 function draw_lane(row, lane, index, y, h, background) {
   const p = plot(), w = Math.floor(p.w * scale), rows = Math.max(1, Math.round(h * scale));
   const top = Math.round(y * scale), left = Math.round(p.x * scale);
   const image = ctx.createImageData(w, rows), out = new Uint32Array(image.data.buffer);
-  const sums = column_sums(lane, w), per = (state.to - state.from) / w;
+  const slices = new Uint32Array(w), sums = column_sums(lane, w, slices), per = (state.to - state.from) / w;
   const phases = index === 0 && (row.kind === "SHAVE" || row.kind === "critical path");
 
   out.fill(pixel(background));
   for (let x = 0; x < w; x++) {
     let sum = 0, below = 0;
 
+    if (slices[x] <= 2)
+      settle(sums, x * CLASSES, per);
     for (const c of STACK) {
       if (!sums[x * CLASSES + c])
         continue;
@@ -327,11 +344,11 @@ function draw_lane(row, lane, index, y, h, background) {
     }
   }
   ctx.putImageData(image, left, top);
-  draw_names(lane, y, h, phases);
+  draw_names(lane, y, h, phases, index);
 }
 
 /* Names of slices that have room for one, and edges. */
-function draw_names(lane, y, h, phases) {
+function draw_names(lane, y, h, phases, index) {
   if (lane.bucket || h < 9)
     return;
   const first = Math.max(0, count_before(lane.begin, lane.n, state.from) - 1);
@@ -345,7 +362,7 @@ function draw_names(lane, y, h, phases) {
     const a = Math.max(x_of(lane.begin[i]), p.x), b = Math.min(x_of(lane.begin[i] + lane.length[i]), p.x + p.w);
     const rgb = color_of(data.classOf[lane.name[i]], phases);
 
-    if (b - a >= 3) {
+    if (b - a >= 3 && (phases || !index)) {
       ctx.fillStyle = colors.page;
       ctx.fillRect(a, y, 1 / scale, h);
     }
@@ -434,7 +451,9 @@ function draw_axis() {
     ctx.fillStyle = colors.strong;
     ctx.fillRect(x, 12, 1, 10);
     ctx.fillStyle = colors.line;
+    ctx.globalAlpha = 0.5;
     ctx.fillRect(x, AXIS - 4, 1, p.h + 4);
+    ctx.globalAlpha = 1;
     ctx.fillStyle = colors.dim;
     if (x + ctx.measureText(text).width + 4 < p.x + p.w)
       ctx.fillText(text, x + 4, AXIS - 13);
