@@ -25,12 +25,12 @@
 #include "visualizer/names.h"
 #include "visualizer/stats.h"
 
-#define CARRY(name, file)             \
-    __asm__(".section .rodata\n"      \
-            "html_" #name "_text:\n"  \
-            ".incbin \"" file "\"\n"  \
-            ".byte 0\n"               \
-            ".previous\n");           \
+#define CARRY(name, file)            \
+    __asm__(".section .rodata\n"     \
+            "html_" #name "_text:\n" \
+            ".incbin \"" file "\"\n" \
+            ".byte 0\n"              \
+            ".previous\n");          \
     extern const char html_##name##_text[]
 
 CARRY(page, "visualizer/html/page.html");
@@ -259,11 +259,10 @@ static void put_sums(writer *w, const tl_lane *l)
 
 static void put_counter(writer *w, const tl_counter *c, bool summed)
 {
-    uint64_t n = summed ? buckets_of(c->n_values) : c->n_values,
-             last = w->base;
+    uint64_t n = summed ? buckets_of(c->n_values) : c->n_values, last = w->base;
 
-    fprintf(w->f, ",\"counter\":{\"n\":%" PRIu64 ",\"summed\":%s,",
-            c->n_values, summed ? "true" : "false");
+    fprintf(w->f, ",\"counter\":{\"n\":%" PRIu64 ",\"summed\":%s,", c->n_values,
+            summed ? "true" : "false");
     begin_bytes(w, "values");
     for (uint64_t i = 0; i < n; i++) {
         uint64_t t = summed ? bucket_at(w, i, n) : c->time[i];
@@ -300,10 +299,10 @@ static void put_path(writer *w, uint32_t row)
 static void put_row(writer *w, uint32_t at)
 {
     static const char *const kinds[] = {
-        [TL_ROW_SHAVE] = "SHAVE",        [TL_ROW_LOCAL] = "local memory",
-        [TL_ROW_DMA] = "DMA",            [TL_ROW_COUNTER] = "counter",
-        [TL_ROW_STAGES] = "stages",      [TL_ROW_PATH] = "critical path",
-        [TL_ROW_SLACK] = "slack",        [TL_ROW_OTHER] = "track"};
+        [TL_ROW_SHAVE] = "SHAVE",   [TL_ROW_LOCAL] = "local memory",
+        [TL_ROW_DMA] = "DMA",       [TL_ROW_COUNTER] = "counter",
+        [TL_ROW_STAGES] = "stages", [TL_ROW_PATH] = "critical path",
+        [TL_ROW_SLACK] = "slack",   [TL_ROW_OTHER] = "track"};
     const view_row *shown = &w->v->rows[at], *open = &w->open.rows[at];
     const tl_row *r = &w->tl->rows[shown->row];
 
@@ -319,8 +318,7 @@ static void put_row(writer *w, uint32_t at)
 
         view_lane_place(&w->open, open, lane, &y, &h);
         fprintf(w->f,
-                "%s{\"y\":%.17g,\"h\":%.17g,\"n\":%" PRIu64
-                ",\"numbers\":%s,",
+                "%s{\"y\":%.17g,\"h\":%.17g,\"n\":%" PRIu64 ",\"numbers\":%s,",
                 lane ? "," : "", y, h, l->n_slices,
                 l->has_numbers ? "true" : "false");
         if (w->summed[(size_t)at * TL_MAX_LANES + lane]) {
@@ -356,8 +354,7 @@ static int most_first(const void *a, const void *b)
 
 static void choose_summed(writer *w)
 {
-    uint64_t most = w->o->max_items ? w->o->max_items : HTML_MAX_ITEMS,
-             all = 0;
+    uint64_t most = w->o->max_items ? w->o->max_items : HTML_MAX_ITEMS, all = 0;
 
     for (uint32_t at = 0; at < w->v->n_rows; at++) {
         const tl_row *r = &w->tl->rows[w->v->rows[at].row];
@@ -413,12 +410,12 @@ static void put_theme(writer *w, const char *key, const theme *t)
 
 static void put_classes(writer *w)
 {
-    static const char *const patterns[CV_N_PATTERNS] = {
-        [CV_PLAIN] = "",
-        [CV_SLASH] = "slash",
-        [CV_BACKSLASH] = "backslash",
-        [CV_DOTS] = "dots",
-        [CV_DASHES] = "dashes"};
+    static const char *const patterns[CV_N_PATTERNS] = {[CV_PLAIN] = "",
+                                                        [CV_SLASH] = "slash",
+                                                        [CV_BACKSLASH] =
+                                                            "backslash",
+                                                        [CV_DOTS] = "dots",
+                                                        [CV_DASHES] = "dashes"};
 
     fputs(",\n\"classes\":[", w->f);
     for (int c = 0; c < TL_N_CLASSES; c++) {
@@ -435,9 +432,9 @@ static void put_classes(writer *w)
     putc(',', w->f);
     put_theme(w, "dark", &theme_dark);
     fprintf(w->f, "},\n\"theme\":\"%s\"",
-            !w->o->colors                   ? ""
+            !w->o->colors                 ? ""
             : w->o->colors == &theme_dark ? "dark"
-                                            : "light");
+                                          : "light");
 }
 
 static void put_facts(writer *w)
@@ -495,9 +492,11 @@ static void put_selection(writer *w)
 
 static void put_data(writer *w)
 {
-    static const char *const units[] = {
-        [VIEW_AUTO] = "auto", [VIEW_CYCLES] = "cycles", [VIEW_NS] = "ns",
-        [VIEW_US] = "us",     [VIEW_MS] = "ms"};
+    static const char *const units[] = {[VIEW_AUTO] = "auto",
+                                        [VIEW_CYCLES] = "cycles",
+                                        [VIEW_NS] = "ns",
+                                        [VIEW_US] = "us",
+                                        [VIEW_MS] = "ms"};
     const view *v = w->v;
 
     fputs("{", w->f);

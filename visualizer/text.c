@@ -15,12 +15,11 @@ enum { NAME = 16, FIGURE = 9, LABEL = NAME + FIGURE, TICKS_APART = 18 };
 /* Large: at least half of the column. */
 static const struct {
     char large, small;
-} letters[TL_OTHER] = {
-    [TL_ISSUE] = {'#', '+'},     [TL_L2] = {'L', 'l'},
-    [TL_DDR] = {'D', 'd'},       [TL_STORE] = {'S', 's'},
-    [TL_DMA_SETUP] = {'U', 'u'}, [TL_DMA_WAIT] = {'W', 'w'},
-    [TL_DISPATCH] = {'P', 'p'},  [TL_IDLE] = {'.', '.'},
-    [TL_IN] = {'I', 'i'},        [TL_OUT] = {'O', 'o'}};
+} letters[TL_OTHER] = {[TL_ISSUE] = {'#', '+'},     [TL_L2] = {'L', 'l'},
+                       [TL_DDR] = {'D', 'd'},       [TL_STORE] = {'S', 's'},
+                       [TL_DMA_SETUP] = {'U', 'u'}, [TL_DMA_WAIT] = {'W', 'w'},
+                       [TL_DISPATCH] = {'P', 'p'},  [TL_IDLE] = {'.', '.'},
+                       [TL_IN] = {'I', 'i'},        [TL_OUT] = {'O', 'o'}};
 
 /* A line of cells, each with the class it is coloured by. */
 typedef struct {
@@ -164,8 +163,8 @@ static void put_name(writer *w, const tl_lane *l, uint64_t slice, uint32_t from,
     size_t n;
 
     memset(w->line.text + from, '-', to - from);
-    memset(w->line.class + from,
-           tl_class_of(w->v->tl, tl_name_of(l, slice)), to - from);
+    memset(w->line.class + from, tl_class_of(w->v->tl, tl_name_of(l, slice)),
+           to - from);
     w->line.text[from] = '[';
     tl_slice_name(w->v->tl, l, slice, name, sizeof name);
     to_ascii(text, sizeof text, name);
@@ -248,8 +247,7 @@ static void put_row(writer *w, const tl_row *r)
                      strstr(r->name, " local"));
         else
             snprintf(name, sizeof name, "%s", r->name);
-        put_line(w, lane && !causes ? "" : name,
-                 lane && !causes ? "" : figure);
+        put_line(w, lane && !causes ? "" : name, lane && !causes ? "" : figure);
     }
 }
 

@@ -413,10 +413,10 @@ static vpu_status show(options *o, shown s[2], compare *cmp, vpu_error *err)
         st = picture_write(&o->picture, &s[0].v, s[0].title,
                            o->compare ? &s[1].v : NULL, s[1].title, err);
     if (!st && o->html)
-        st = html_write(&s[0].v,
-                        &(html_options){.title = s[0].title,
-                                        .colors = o->picture.colors},
-                        o->html, err);
+        st = html_write(
+            &s[0].v,
+            &(html_options){.title = s[0].title, .colors = o->picture.colors},
+            o->html, err);
     if (!st && o->text)
         print_text(&s[0], o);
     if (st || writes(o))
