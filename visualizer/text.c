@@ -10,7 +10,7 @@
 #include "visualizer/paint.h"
 #include "visualizer/stats.h"
 
-enum { NAME = 16, FIGURE = 9, LABEL = NAME + FIGURE, TICKS_APART = 18 };
+enum { NAME = 16, FIGURE = 10, LABEL = NAME + FIGURE, TICKS_APART = 18 };
 
 /* Large: at least half of the column. */
 static const struct {
@@ -279,7 +279,7 @@ static void put_axis(writer *w)
 
         while (n && text[n - 1] == ' ')
             n--;
-        str_printf(w->out, "%*s%.*s\n", LABEL + 1, "", (int)n, text);
+        str_printf(w->out, "%*s%.*s\n", LABEL, "", (int)n, text);
     }
 }
 
@@ -408,7 +408,7 @@ void text_timeline(const view *v, const text_options *o, str *out)
     uint32_t columns = o->columns < TEXT_LEAST_COLUMNS ? TEXT_LEAST_COLUMNS
                        : o->columns > TEXT_MAX_COLUMNS ? TEXT_MAX_COLUMNS
                                                        : o->columns;
-    writer w = {.v = v, .o = o, .out = out, .n = columns - LABEL - 1};
+    writer w = {.v = v, .o = o, .out = out, .n = columns - LABEL};
 
     put_head(&w);
     put_axis(&w);
