@@ -486,8 +486,7 @@ const cli_command cli_view = {
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
         "\n"
-        "Without --png, --svg, --csv, --html and --text a window opens: ? shows its\n"
-        "keys.\n\n"
+        "Without --png, --svg, --csv, --html, --text a window opens: ? shows keys.\n\n"
         "Examples:\n"
         "  vpu run kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 \\\n"
         "      --param bias=1.0 --input 0=random:1 --trace dma.pftrace\n"
