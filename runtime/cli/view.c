@@ -486,7 +486,8 @@ const cli_command cli_view = {
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
         "\n"
-        "Without --png, --svg, --csv, --html, --text a window opens: ? shows keys.\n\n"
+        "A window opens, and ? shows its keys there, unless --png, --svg, --csv,\n"
+        "--html or --text is given.\n\n"
         "Examples:\n"
         "  vpu run kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 \\\n"
         "      --param bias=1.0 --input 0=random:1 --trace dma.pftrace\n"
