@@ -20,6 +20,7 @@
 #   make check-python  its tests, examples/*.py and the notebook, on an installed copy
 #   make check-dap  vpu dap with an editor's client, dap-python
 #   make check-clangd  the samples, and what vpu init writes, in clangd-19
+#   make check-html  pages of vpu view --html in Chromium, without a screen
 #   make asan       the tests again under address and undefined sanitizers
 #   make check-asan, check-tsan, check-fuzz  what CI has time for of sanitizers
 #                   and fuzzers
@@ -384,6 +385,11 @@ check-clangd: deps
 	@$(MAKE) --no-print-directory run-check-clangd
 run-check-clangd: all
 	@scripts/check-clangd build/vpu
+check-html: deps
+	@$(if $(NO_DEPS),:,scripts/deps html)
+	@$(MAKE) --no-print-directory run-check-html
+run-check-html: all
+	@scripts/check-html build/vpu
 asan: deps
 	@$(MAKE) --no-print-directory CONF=asan run-check
 check-asan: deps # the part of it that takes ten minutes
@@ -564,4 +570,4 @@ docs-pictures: all # what the viewer makes of the GRN sample
 .PHONY: check-scan run-check-scan check-hostile run-check-hostile mutate check-asan run-check-asan check-tsan run-check-tsan nightly
 .PHONY: install uninstall dist est fuzz run-fuzz check-fuzz opencl-c run-opencl-c all deps check demo run-check run-demo asan bench run-bench bench-library bench-cache headers \
         layers prefixes citations docs docs-check check-extending lint format tidy install clean FORCE
-.PHONY: python python-cdef check-python run-check-python check-dap run-check-dap check-clangd run-check-clangd
+.PHONY: python python-cdef check-python run-check-python check-dap run-check-dap check-clangd run-check-clangd check-html run-check-html

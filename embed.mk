@@ -10,3 +10,4 @@ $(OUT)/runtime/api/border.o: runtime/api/border.cl
 $(OUT)/runtime/api/program.o: include/vpusim/images.h
 $(OUT)/runtime/init/init.o: $(wildcard runtime/init/templates/*)
 $(OUT)/runtime/calibrate/design.o: $(wildcard runtime/calibrate/kernels/*.cl)
+$(OUT)/visualizer/html.o: $(wildcard visualizer/html/page.*)

@@ -36,7 +36,7 @@ typedef struct {
     uint64_t change; /* chosen in the list, from 1; 0 = none */
     paint_page pages[2];
     bool dark, searching, quit, export;
-    unsigned help; /* its page, from 1; 0 = not shown */
+    unsigned help;     /* its page, from 1; 0 = not shown */
     double text_scale; /* user's, times the display's */
     double width, height;
     char search[CONTROL_TEXT];

@@ -176,10 +176,8 @@ static void paint_axis(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 
 /* --- rows ---------------------------------------------------------------- */
 
-/* The share that counts for a row, of the visible stretch: "38 %". */
-static void row_figure(const paint_page *p, const tl_row *r, char *to, size_t n)
+void paint_row_figure(const view *v, const tl_row *r, char *to, size_t n)
 {
-    const view *v = p->view;
     uint64_t from = (uint64_t)v->from, end = (uint64_t)v->to;
 
     uint64_t sums[TL_N_CLASSES], busy = 0;
@@ -215,7 +213,7 @@ static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
     double y = box.y + box.h / 2, room = box.w - 8;
 
     if (!paint_row_delta(p, r, figure, sizeof figure))
-        row_figure(p, r, figure, sizeof figure);
+        paint_row_figure(p->view, r, figure, sizeof figure);
     if (figure[0] && box.h >= 10) {
         cv_text_right(c, box.x + box.w - 8, y, CV_SMALL, p->colors->dim,
                       figure);

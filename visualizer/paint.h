@@ -70,6 +70,10 @@ const char *paint_trim(const char *text); /* without blanks in front */
 uint32_t paint_line_at(const paint_page *p, double y, const char **file);
 uint64_t paint_change_at(const paint_page *p, double y);
 
+/* What counts for a row, of the visible stretch: "38 %" of a SHAVE issued, of a
+ * channel had a transfer; KiB of local memory; a counter's mean; "" for others.
+ */
+void paint_row_figure(const view *v, const tl_row *r, char *to, size_t n);
 /* The panel of a page when two stand below each other: the list of changes is
  * there once. */
 paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side);

@@ -1,24 +1,29 @@
-/* vpu view: the timeline of a run, in a window or as a picture. */
+/* vpu view: the timeline of a run, in a window as a picture, a page or text. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "runtime/cli/cli.h"
 #include "visualizer/control.h"
 #include "visualizer/export.h"
 #include "visualizer/follow.h"
+#include "visualizer/html.h"
 #include "visualizer/load.h"
 #include "visualizer/picture.h"
+#include "visualizer/text.h"
 #include "visualizer/window.h"
 
 typedef struct {
-    const char *file, *compare, *range, *select, *csv;
+    const char *file, *compare, *range, *select, *csv, *html;
     compare_mode mode;
     paint_panel_kind panel;
-    bool panel_given, mode_given, follow, keys, path_only;
+    bool panel_given, mode_given, follow, keys, path_only, text;
+    uint32_t columns; /* 0: not given */
     view_unit unit;
     picture_options picture;
 } options;
@@ -104,6 +109,18 @@ static bool take_scale(void *fields, const char *value, arena *a)
            o->picture.scale <= 4;
 }
 
+static bool take_columns(void *fields, const char *value, arena *a)
+{
+    unsigned long long n;
+
+    (void)a;
+    if (!str_to_u64(value, &n) || n < TEXT_LEAST_COLUMNS ||
+        n > TEXT_MAX_COLUMNS)
+        return false;
+    ((options *)fields)->columns = (uint32_t)n;
+    return true;
+}
+
 #define AT(field) offsetof(options, field)
 
 /* "figures|source|…" */
@@ -119,6 +136,13 @@ static const cli_option rows[] = {
     {"csv", "OUT", OPTION_NAME, AT(csv),
      .help = "every slice of FILE in the range as a table; with --compare: "
              "what differs, by stage, SHAVE and work-group"},
+    {"html", "OUT", OPTION_NAME, AT(html),
+     .help = "a page for a browser, in one file: pan, zoom, select, search; "
+             "needs no network"},
+    {"text", NULL, OPTION_FLAG, AT(text),
+     .help = "print the timeline, a letter for each column of time"},
+    {"columns", "N", OPTION_OTHER, .take = take_columns,
+     .help = "of that, 40 to 1000; default 120, or the terminal's width"},
     {"compare", "FILE2", OPTION_NAME, AT(compare),
      .help = "a second trace below, on the same scale of time, with the "
              "differences by stage, SHAVE and work-group"},
@@ -151,6 +175,12 @@ static const cli_option rows[] = {
 static const cli_options own_options = CLI_OPTIONS(rows);
 static const cli_table tables[] = {{&own_options, 0}};
 
+/* Whether a file or text is wanted, and no window. */
+static bool writes(const options *o)
+{
+    return o->picture.png || o->picture.svg || o->csv || o->html || o->text;
+}
+
 static int parse(options *o, arena *a, int argc, char **argv)
 {
     options_line line = {.argc = argc, .argv = argv};
@@ -161,19 +191,23 @@ static int parse(options *o, arena *a, int argc, char **argv)
     if (o->keys)
         return !line.n_words ? CLI_OK
                              : cli_usage(&cli_view, "--keys takes no FILE");
-    if (!line.n_words && (o->follow || o->compare || o->csv || o->picture.png ||
-                          o->picture.svg || o->range || o->select))
+    if (!line.n_words &&
+        (o->follow || o->compare || writes(o) || o->range || o->select))
         return cli_usage(&cli_view, "which FILE? Without one a window opens "
                                     "that asks; options of a trace need it");
     if (line.n_words > 1)
         return cli_usage(&cli_view, "one file, not '%s' as well",
                          line.words[1]);
     o->file = line.n_words ? line.words[0] : NULL;
-    if (o->follow && (o->compare || o->csv || o->picture.png ||
-                      o->picture.svg || o->range || o->select))
+    if (o->follow && (o->compare || writes(o) || o->range || o->select))
         return cli_usage(&cli_view, "--follow opens a window of one trace: not "
                                     "with --compare, --png, --svg, --csv, "
-                                    "--range, --select");
+                                    "--html, --text, --range, --select");
+    if (o->compare && (o->html || o->text))
+        return cli_usage(&cli_view, "%s shows one trace: not with --compare",
+                         o->html ? "--html" : "--text");
+    if (o->columns && !o->text)
+        return cli_usage(&cli_view, "--columns needs --text");
     if (o->mode_given && !o->compare)
         return cli_usage(&cli_view, "--compare-view needs --compare FILE2");
     if (paint_panels[o->panel].compares && !o->compare)
@@ -354,6 +388,28 @@ static vpu_status open_window(const options *o, traces *t, vpu_error *err)
     return window_run(&w, err);
 }
 
+static void print_text(const shown *s, const options *o)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    struct winsize size = {0};
+    text_options t = {.columns = o->columns ? o->columns : 120,
+                      .title = s->title};
+    str out = {0};
+
+    if (isatty(1)) {
+        t.color =
+            (!none || !*none) && term && *term && strcmp(term, "dumb") != 0;
+        if (!o->columns && !ioctl(1, TIOCGWINSZ, &size) && size.ws_col)
+            t.columns = size.ws_col;
+    }
+    text_timeline(&s->v, &t, &out);
+    if (t.color) /* its codes are for the terminal; all else is ASCII */
+        fwrite(str_text(&out), 1, out.n, stdout);
+    else
+        cli_put(stdout, str_text(&out), out.n);
+    str_free(&out);
+}
+
 /* All of both traces' stages; what a stick sent before and after is outside. */
 static void show_stages(shown s[2])
 {
@@ -433,7 +489,14 @@ static vpu_status show(options *o, traces *t, vpu_error *err)
     if (!st && (o->picture.png || o->picture.svg))
         st = picture_write(&o->picture, &s[0].v, s[0].title,
                            o->compare ? &s[1].v : NULL, s[1].title, err);
-    if (st || o->csv || o->picture.png || o->picture.svg)
+    if (!st && o->html)
+        st = html_write(
+            &s[0].v,
+            &(html_options){.title = s[0].title, .colors = o->picture.colors},
+            o->html, err);
+    if (!st && o->text)
+        print_text(&s[0], o);
+    if (st || writes(o))
         return st;
     return open_window(o, t, err);
 }
@@ -504,10 +567,13 @@ const cli_command cli_view = {
     .n_tables = sizeof tables / sizeof *tables,
     .tail =
         "\n"
-        "Without --png, --svg and --csv a window opens: ? shows its keys.\n\n"
+        "A window opens, and ? shows its keys there, unless --png, --svg, --csv,\n"
+        "--html or --text is given.\n\n"
         "Examples:\n"
         "  vpu run kernels/grn/layer.xml --layer GRNDma --shape in0=1x16x256x512 \\\n"
         "      --param bias=1.0 --input 0=random:1 --trace dma.pftrace\n"
         "  vpu view dma.pftrace --png dma.png\n"
+        "  vpu view dma.pftrace --html dma.html\n"
+        "  vpu view dma.pftrace --text --range 60us..120us\n"
         "  vpu view ddr.pftrace --compare dma.pftrace --svg both.svg\n",
     .main = view_main};

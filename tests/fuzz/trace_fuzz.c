@@ -1,7 +1,9 @@
-/* Any bytes as a trace: read, put in columns, looked at. */
+/* Any bytes as a trace: read, put in columns, looked at, as text and page. */
 #include "visualizer/compare.h"
+#include "visualizer/html.h"
 #include "visualizer/load.h"
 #include "visualizer/stats.h"
+#include "visualizer/text.h"
 #include "visualizer/view.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -12,6 +14,7 @@ static void look(const tl_timeline *tl)
     view_slice s;
     compare c;
     stats st;
+    str text = {0};
     view v;
 
     if (view_init(&v, tl, &err))
@@ -28,6 +31,10 @@ static void look(const tl_timeline *tl)
             compare_of_slice(&c, 0, &v.selection);
         compare_free(&c);
     }
+    text_timeline(&v, &(text_options){.columns = 60, .title = "fuzz"}, &text);
+    str_free(&text);
+    html_write(&v, &(html_options){.title = "fuzz", .max_items = 100},
+               "/dev/null", &err);
     view_free(&v);
 }
 
