@@ -210,8 +210,10 @@ def wheel_and_keys_move(p):
     assert math.isclose(p.state("from"), before + span / 10, rel_tol=1e-9)
     p.b.key("a")
     assert math.isclose(p.state("from"), before, rel_tol=1e-9)
+    p.b.mouse("mouseMoved", x, 300)
     p.b.key("w")
     assert math.isclose(p.state("to") - p.state("from"), span * 0.8, rel_tol=1e-9)
+    assert abs(p.b.ask("timeline.time(%f)" % t) - x) < 1
     p.b.key("s")
     assert math.isclose(p.state("to") - p.state("from"), span, rel_tol=1e-9)
     p.b.drag(x, 300, x - 100, 300)
