@@ -77,6 +77,11 @@ class Page:
     def place(self, s):
         return self.b.ask("timeline.place(%d, %d, %d)" % (s["at"], s["lane"], s["slice"]))
 
+    def pixel(self, x, y):
+        return tuple(self.b.ask(
+            "(() => { const c = document.getElementById('canvas'), box = c.getBoundingClientRect(); return [...c"
+            ".getContext('2d').getImageData(%d - box.left, %d - box.top, 1, 1).data].slice(0, 3); })()" % (x, y)))
+
     def selected(self):
         return {"name": self.text("name"), "row": self.text("on"), "begin": first_number(self.text("begin")),
                 "length": first_number(self.text("length"))}
@@ -253,13 +258,9 @@ def colours_are_the_viewers(p):
         p.b.key("Escape")
         p.b.key("0")
         at = p.place(s)
-        look = "[...document.getElementById('canvas').getContext('2d').getImageData(%d - box.left, %d - box.top, 1, 1)" \
-               ".data].slice(0, 3)"
-        look = "(() => { const box = document.getElementById('canvas').getBoundingClientRect(); return " + look + "; })()"
-        assert tuple(p.b.ask(look % (at["x"], at["y"]))) == (0x00, 0x9e, 0x73), p.b.ask(look % (at["x"], at["y"]))
+        assert p.pixel(at["x"], at["y"]) == (0x00, 0x9e, 0x73), p.pixel(at["x"], at["y"])
         assert p.b.ask("getComputedStyle(document.body).backgroundColor") == "rgb(%d, %d, %d)" % page
-        assert tuple(p.b.ask("[...document.getElementById('canvas').getContext('2d').getImageData(3, 60, 1, 1).data]"
-                             ".slice(0, 3)")) == page
+        assert p.pixel(3, 150) == page, p.pixel(3, 150)
     p.b.key("t")
     assert p.b.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     p.b.size(1300, 900)
@@ -294,10 +295,46 @@ def help_and_units(p):
 
 def the_path_dims_the_rest(p):
     p.b.key("0")
+    path = [s for s in p.slices if s["row"] == "critical path" and s["lane"] == 0]
+    least = (p.state("to") - p.state("from")) / 300  # some pixels
+    issues = [s for s in p.slices if s["name"] == "issue" and s["row"].startswith("SHAVE") and s["length"] > least]
+
+    def is_on(s, way):
+        """Whether the slice is on the path from end to end, or nowhere."""
+        shave = re.match(r"SHAVE (\d+)", s["row"]).group(0) + " "
+        on = sum(max(0, min(s["begin"] + s["length"], q["begin"] + q["length"]) - max(s["begin"], q["begin"]))
+                 for q in path if q["name"].startswith(shave))
+        return on == (s["length"] if way else 0)
+
+    for dimmed in (False, True, False):
+        assert p.state("dimmed") is dimmed
+        for way in (False, True):
+            found = [s for s in issues if is_on(s, way)]
+            assert found or way
+            for s in found[:3]:
+                at = p.place(s)
+                assert (p.pixel(at["x"], at["y"]) == (0x00, 0x9e, 0x73)) == (way or not dimmed), (s, dimmed)
+        p.b.key("x")
     p.b.key("x")
-    assert p.state("dimmed") is True
-    p.b.key("x")
-    assert p.state("dimmed") is False
+
+
+def local_memory_unfolds(p):
+    p.b.key("0")
+    s = [s for s in p.slices if s["row"].startswith("SHAVE 3 local")][-1]
+    assert p.place(s)["h"] == 0
+    p.b.key("F")
+    box = p.b.ask("(() => { const b = document.getElementById('canvas').getBoundingClientRect(); return b.bottom; })()")
+    for _ in range(20):
+        at = p.place(s)
+        if at["y"] < box - 5:
+            break
+        p.b.call("Input.dispatchMouseEvent", type="mouseWheel", x=400, y=300, deltaX=0, deltaY=100, modifiers=2)
+        p.b.settle()
+    assert at["h"] > 0
+    p.b.click(at["x"], at["y"])
+    assert p.selected() == {k: s[k] for k in p.selected()}, (p.selected(), s)
+    p.b.key("F")
+    assert p.place(s)["h"] == 0
 
 
 def nothing_was_said_or_asked_for(p):
@@ -357,6 +394,7 @@ OF_A_RUN = [
     (narrow_windows_are_filled, "fills windows of 700 and 1600 pixels"),
     (help_and_units, "help, units, nothing selected"),
     (the_path_dims_the_rest, "x dims what is not on the critical path"),
+    (local_memory_unfolds, "F unfolds local memory, ctrl and wheel scroll"),
     (nothing_was_said_or_asked_for, "no error and no request until the end")]
 
 
