@@ -266,6 +266,35 @@ def colours_are_the_viewers(p):
     p.b.size(1300, 900)
 
 
+def slices_are_drawn_where_they_are(p):
+    known = {"issue": 0x009e73, "DMA wait": 0xe69f00, "dispatch": 0x8f8f8f, "idle": 0xe9edf1, "DMA setup": 0xf0e442}
+    p.b.key("Escape")
+    p.b.key("0")
+    tried = 0
+    for s in [s for s in p.slices if s["lane"] == 1 and s["row"].startswith("SHAVE")]:
+        a, b = (p.b.ask("timeline.time(%d)" % t) for t in (s["begin"], s["begin"] + s["length"]))
+        if b - a < 8 or s["name"] not in known:
+            continue
+        rgb, y = known[s["name"]], p.place(s)["y"] + 6  # below its name
+        bright = (rgb >> 16, rgb >> 8 & 255, rgb & 255)
+        for x in (a + 2, b - 3):
+            got = p.pixel(x, y)
+            grid = any(abs(g - c) <= 128 for g, c in zip(got, bright))  # a line of the axis is half over it
+            dark = all(abs(g - 0.7 * c) <= 1 for g, c in zip(got, bright))
+            assert got == bright or (s["name"] == "DMA wait" and dark) or \
+                (grid and abs(round(x) - nearest_tick(p, x)) <= 1), (s, x, got)
+            tried += 1
+    assert tried > 100, tried
+
+
+def nearest_tick(p, x):
+    """Where the axis has its line next to x: marks are the only columns of that colour at its height."""
+    return p.b.ask(
+        "(() => { const c = document.getElementById('canvas'), d = c.getContext('2d').getImageData(0, 17, c.width, 1)"
+        ".data; let best = -99; for (let i = 162; i < c.width; i++) if (d[4 * i] === 0xb4 && d[4 * i + 1] === 0xbc && "
+        "Math.abs(i - %f) < Math.abs(best - %f)) best = i; return best; })()" % (x, x))
+
+
 def narrow_windows_are_filled(p):
     for width, height in ((700, 600), (1600, 1000)):
         p.b.size(width, height)
@@ -391,6 +420,7 @@ OF_A_RUN = [
     (wheel_and_keys_move, "wheel, drag and keys zoom and move"),
     (range_adds_up_as_the_table, "the sums of a range are the table's"),
     (colours_are_the_viewers, "colours of the viewer, light and dark"),
+    (slices_are_drawn_where_they_are, "each slice of causes has its colour from begin to end"),
     (narrow_windows_are_filled, "fills windows of 700 and 1600 pixels"),
     (help_and_units, "help, units, nothing selected"),
     (the_path_dims_the_rest, "x dims what is not on the critical path"),

@@ -446,7 +446,7 @@ function draw_axis() {
   ctx.font = "11px 'DejaVu Sans', Verdana, sans-serif";
   ctx.textBaseline = "middle";
   for (let i = 0, t = Math.ceil(state.from / step) * step; t + i * step <= state.to && i < 1000; i++) {
-    const x = x_of(t + i * step), text = time_text(t + i * step, step);
+    const x = Math.round(x_of(t + i * step) * scale) / scale, text = time_text(t + i * step, step);
 
     ctx.fillStyle = colors.strong;
     ctx.fillRect(x, 12, 1, 10);
