@@ -1087,6 +1087,7 @@ wants_dark.addEventListener("change", apply_theme);
 new ResizeObserver(resize).observe(element("frame"));
 apply_theme();
 resize();
+show(data.from, data.to);
 if (data.selection) {
   const [row, lane, slice] = data.selection;
 
