@@ -437,6 +437,11 @@ static void put_classes(writer *w)
                                           : "light");
 }
 
+static uint64_t since_base(const writer *w, uint64_t t)
+{
+    return t > w->base ? t - w->base : 0;
+}
+
 static void put_facts(writer *w)
 {
     const facts *f = &w->v->facts;
@@ -448,7 +453,8 @@ static void put_facts(writer *w)
         putc(',', w->f);
         put_key(w, "kernel", f->stages[i].kernel);
         fprintf(w->f, ",\"begin\":%" PRIu64 ",\"end\":%" PRIu64 "}",
-                f->stages[i].begin - w->base, f->stages[i].end - w->base);
+                since_base(w, f->stages[i].begin),
+                since_base(w, f->stages[i].end));
     }
     fputs("],\n\"lines\":[", w->f);
     for (uint32_t i = 0; i < f->n_lines; i++) {
@@ -471,7 +477,7 @@ static void put_facts(writer *w)
         fprintf(w->f,
                 ",\"line\":%u,\"time\":%" PRIu64 ",\"total\":%" PRIu64
                 ",\"cause\":[",
-                c->line, c->time - w->base, c->total);
+                c->line, since_base(w, c->time), c->total);
         for (int k = 0; k < TL_N_CAUSES; k++)
             fprintf(w->f, "%s%" PRIu64, k ? "," : "", c->cause[k]);
         fputs("]}", w->f);
@@ -507,7 +513,7 @@ static void put_data(writer *w)
             ",\"mhz\":%u,\"base\":\"%" PRIu64 "\",\"end\":%" PRIu64
             ",\"first\":%" PRIu64,
             w->tl->clk_mhz, w->base, w->tl->end - w->base,
-            w->tl->begin - w->base);
+            since_base(w, w->tl->begin));
     fprintf(w->f, ",\"from\":%.17g,\"to\":%.17g,\"unit\":\"%s\"",
             v->from - (double)w->base, v->to - (double)w->base, units[v->unit]);
     fprintf(w->f, ",\"dimmed\":%s,\"hasPath\":%s",
@@ -577,7 +583,7 @@ static vpu_status write(void *user, vpu_error *err)
     uint32_t n_slack = 0;
     vpu_status st;
 
-    w->base = w->tl->end >> 53 ? w->tl->begin : 0;
+    w->base = w->tl->end >> 53 && w->tl->has_first ? w->tl->first : 0;
     if ((w->tl->end - w->base) >> 53)
         return err_set(err, VPU_ERR_INVALID,
                        "--html: the trace takes %" PRIu64

@@ -77,6 +77,11 @@ class Page:
     def place(self, s):
         return self.b.ask("timeline.place(%d, %d, %d)" % (s["at"], s["lane"], s["slice"]))
 
+    def pixel(self, x, y):
+        return tuple(self.b.ask(
+            "(() => { const c = document.getElementById('canvas'), box = c.getBoundingClientRect(); return [...c"
+            ".getContext('2d').getImageData(%d - box.left, %d - box.top, 1, 1).data].slice(0, 3); })()" % (x, y)))
+
     def selected(self):
         return {"name": self.text("name"), "row": self.text("on"), "begin": first_number(self.text("begin")),
                 "length": first_number(self.text("length"))}
@@ -210,8 +215,10 @@ def wheel_and_keys_move(p):
     assert math.isclose(p.state("from"), before + span / 10, rel_tol=1e-9)
     p.b.key("a")
     assert math.isclose(p.state("from"), before, rel_tol=1e-9)
+    p.b.mouse("mouseMoved", x, 300)
     p.b.key("w")
     assert math.isclose(p.state("to") - p.state("from"), span * 0.8, rel_tol=1e-9)
+    assert abs(p.b.ask("timeline.time(%f)" % t) - x) < 1
     p.b.key("s")
     assert math.isclose(p.state("to") - p.state("from"), span, rel_tol=1e-9)
     p.b.drag(x, 300, x - 100, 300)
@@ -251,16 +258,41 @@ def colours_are_the_viewers(p):
         p.b.key("Escape")
         p.b.key("0")
         at = p.place(s)
-        look = "[...document.getElementById('canvas').getContext('2d').getImageData(%d - box.left, %d - box.top, 1, 1)" \
-               ".data].slice(0, 3)"
-        look = "(() => { const box = document.getElementById('canvas').getBoundingClientRect(); return " + look + "; })()"
-        assert tuple(p.b.ask(look % (at["x"], at["y"]))) == (0x00, 0x9e, 0x73), p.b.ask(look % (at["x"], at["y"]))
+        assert p.pixel(at["x"], at["y"]) == (0x00, 0x9e, 0x73), p.pixel(at["x"], at["y"])
         assert p.b.ask("getComputedStyle(document.body).backgroundColor") == "rgb(%d, %d, %d)" % page
-        assert tuple(p.b.ask("[...document.getElementById('canvas').getContext('2d').getImageData(3, 60, 1, 1).data]"
-                             ".slice(0, 3)")) == page
+        assert p.pixel(3, 150) == page, p.pixel(3, 150)
     p.b.key("t")
     assert p.b.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     p.b.size(1300, 900)
+
+
+def slices_are_drawn_where_they_are(p):
+    known = {"issue": 0x009e73, "DMA wait": 0xe69f00, "dispatch": 0x8f8f8f, "idle": 0xe9edf1, "DMA setup": 0xf0e442}
+    p.b.key("Escape")
+    p.b.key("0")
+    tried = 0
+    for s in [s for s in p.slices if s["lane"] == 1 and s["row"].startswith("SHAVE")]:
+        a, b = (p.b.ask("timeline.time(%d)" % t) for t in (s["begin"], s["begin"] + s["length"]))
+        if b - a < 8 or s["name"] not in known:
+            continue
+        rgb, y = known[s["name"]], p.place(s)["y"] + 6  # below its name
+        bright = (rgb >> 16, rgb >> 8 & 255, rgb & 255)
+        for x in (a + 2, b - 3):
+            got = p.pixel(x, y)
+            grid = any(abs(g - c) <= 128 for g, c in zip(got, bright))  # a line of the axis is half over it
+            dark = all(abs(g - 0.7 * c) <= 1 for g, c in zip(got, bright))
+            assert got == bright or (s["name"] == "DMA wait" and dark) or \
+                (grid and abs(round(x) - nearest_tick(p, x)) <= 1), (s, x, got)
+            tried += 1
+    assert tried > 100, tried
+
+
+def nearest_tick(p, x):
+    """Where the axis has its line next to x: marks are the only columns of that colour at its height."""
+    return p.b.ask(
+        "(() => { const c = document.getElementById('canvas'), d = c.getContext('2d').getImageData(0, 17, c.width, 1)"
+        ".data; let best = -99; for (let i = 162; i < c.width; i++) if (d[4 * i] === 0xb4 && d[4 * i + 1] === 0xbc && "
+        "Math.abs(i - %f) < Math.abs(best - %f)) best = i; return best; })()" % (x, x))
 
 
 def narrow_windows_are_filled(p):
@@ -292,10 +324,46 @@ def help_and_units(p):
 
 def the_path_dims_the_rest(p):
     p.b.key("0")
+    path = [s for s in p.slices if s["row"] == "critical path" and s["lane"] == 0]
+    least = (p.state("to") - p.state("from")) / 300  # some pixels
+    issues = [s for s in p.slices if s["name"] == "issue" and s["row"].startswith("SHAVE") and s["length"] > least]
+
+    def is_on(s, way):
+        """Whether the slice is on the path from end to end, or nowhere."""
+        shave = re.match(r"SHAVE (\d+)", s["row"]).group(0) + " "
+        on = sum(max(0, min(s["begin"] + s["length"], q["begin"] + q["length"]) - max(s["begin"], q["begin"]))
+                 for q in path if q["name"].startswith(shave))
+        return on == (s["length"] if way else 0)
+
+    for dimmed in (False, True, False):
+        assert p.state("dimmed") is dimmed
+        for way in (False, True):
+            found = [s for s in issues if is_on(s, way)]
+            assert found or way
+            for s in found[:3]:
+                at = p.place(s)
+                assert (p.pixel(at["x"], at["y"]) == (0x00, 0x9e, 0x73)) == (way or not dimmed), (s, dimmed)
+        p.b.key("x")
     p.b.key("x")
-    assert p.state("dimmed") is True
-    p.b.key("x")
-    assert p.state("dimmed") is False
+
+
+def local_memory_unfolds(p):
+    p.b.key("0")
+    s = [s for s in p.slices if s["row"].startswith("SHAVE 3 local")][-1]
+    assert p.place(s)["h"] == 0
+    p.b.key("F")
+    box = p.b.ask("(() => { const b = document.getElementById('canvas').getBoundingClientRect(); return b.bottom; })()")
+    for _ in range(20):
+        at = p.place(s)
+        if at["y"] < box - 5:
+            break
+        p.b.call("Input.dispatchMouseEvent", type="mouseWheel", x=400, y=300, deltaX=0, deltaY=100, modifiers=2)
+        p.b.settle()
+    assert at["h"] > 0
+    p.b.click(at["x"], at["y"])
+    assert p.selected() == {k: s[k] for k in p.selected()}, (p.selected(), s)
+    p.b.key("F")
+    assert p.place(s)["h"] == 0
 
 
 def nothing_was_said_or_asked_for(p):
@@ -352,9 +420,11 @@ OF_A_RUN = [
     (wheel_and_keys_move, "wheel, drag and keys zoom and move"),
     (range_adds_up_as_the_table, "the sums of a range are the table's"),
     (colours_are_the_viewers, "colours of the viewer, light and dark"),
+    (slices_are_drawn_where_they_are, "each slice of causes has its colour from begin to end"),
     (narrow_windows_are_filled, "fills windows of 700 and 1600 pixels"),
     (help_and_units, "help, units, nothing selected"),
     (the_path_dims_the_rest, "x dims what is not on the critical path"),
+    (local_memory_unfolds, "F unfolds local memory, ctrl and wheel scroll"),
     (nothing_was_said_or_asked_for, "no error and no request until the end")]
 
 

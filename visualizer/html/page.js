@@ -446,7 +446,7 @@ function draw_axis() {
   ctx.font = "11px 'DejaVu Sans', Verdana, sans-serif";
   ctx.textBaseline = "middle";
   for (let i = 0, t = Math.ceil(state.from / step) * step; t + i * step <= state.to && i < 1000; i++) {
-    const x = x_of(t + i * step), text = time_text(t + i * step, step);
+    const x = Math.round(x_of(t + i * step) * scale) / scale, text = time_text(t + i * step, step);
 
     ctx.fillStyle = colors.strong;
     ctx.fillRect(x, 12, 1, 10);
@@ -832,7 +832,7 @@ function hit(x, y) {
   return null;
 }
 
-let drag = null;
+let drag = null, mouse = null;
 const place = (event) => {
   const box = canvas.getBoundingClientRect();
 
@@ -868,6 +868,7 @@ canvas.addEventListener("pointerdown", (event) => {
 canvas.addEventListener("pointermove", (event) => {
   const at = place(event);
 
+  mouse = at;
   if (!drag)
     return;
   drag.moved = drag.moved || Math.abs(at.x - drag.x) + Math.abs(at.y - drag.y) > 3;
@@ -888,16 +889,19 @@ canvas.addEventListener("pointerup", (event) => {
     select(hit(at.x, at.y));
   drag = null;
 });
+canvas.addEventListener("pointerleave", () => { mouse = null; });
 canvas.addEventListener("pointercancel", () => { drag = null; });
 canvas.addEventListener("dblclick", () => show(data.first, data.end));
 
 /* --- keys ------------------------------------------------------------------ */
 
-const middle = () => (state.from + state.to) / 2;
+/* The time at the mouse, else in the middle. */
+const focus = () => mouse && mouse.x >= plot().x && mouse.x < plot().x + plot().w ? t_of(mouse.x)
+  : (state.from + state.to) / 2;
 const pan = (share) => show(state.from + (state.to - state.from) * share, state.to + (state.to - state.from) * share);
 const KEYS = [
-  ["W S, wheel", "zoom in, out at the mouse", {w: () => zoom(0.8, middle()), s: () => zoom(1.25, middle()),
-    "+": () => zoom(0.8, middle()), "-": () => zoom(1.25, middle())}],
+  ["W S, wheel", "zoom in, out at the mouse", {w: () => zoom(0.8, focus()), s: () => zoom(1.25, focus()),
+    "+": () => zoom(0.8, focus()), "-": () => zoom(1.25, focus())}],
   ["A D, \u2190 \u2192, drag", "move; with shift further", {a: () => pan(-0.1), d: () => pan(0.1),
     A: () => pan(-0.5), D: () => pan(0.5), ArrowLeft: (e) => pan(e.shiftKey ? -0.5 : -0.1),
     ArrowRight: (e) => pan(e.shiftKey ? 0.5 : 0.1)}],
@@ -1083,6 +1087,7 @@ wants_dark.addEventListener("change", apply_theme);
 new ResizeObserver(resize).observe(element("frame"));
 apply_theme();
 resize();
+show(data.from, data.to);
 if (data.selection) {
   const [row, lane, slice] = data.selection;
 
