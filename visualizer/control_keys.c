@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "visualizer/control_priv.h"
+#include "visualizer/links.h"
 
 /* --- commands ------------------------------------------------------------ */
 
@@ -388,6 +389,28 @@ COMMAND(export_files)
 {
     k->export = true;
     return true;
+}
+
+static bool follow_link(control *k, int dir)
+{
+    view *v = control_focused(k);
+    view_slice to;
+
+    if (!v->has_selection || !links_follow(v, &v->selection, dir, &to))
+        return true; /* the key is taken; there is nothing */
+    view_select(v, &to);
+    view_reveal(v, &to);
+    return true;
+}
+
+COMMAND(follow_back)
+{
+    return follow_link(k, -1);
+}
+
+COMMAND(follow_on)
+{
+    return follow_link(k, 1);
 }
 
 COMMAND(open_trace)

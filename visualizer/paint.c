@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "visualizer/links.h"
+
 enum {
     TITLE = 34,
     LEGEND = 24,
@@ -292,47 +294,68 @@ void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
         mark_slice(c, p, row, &p->hover, at, p->colors->accent);
 }
 
-static bool slice_middle(const paint_page *p, const view_slice *s,
-                         const paint_boxes *b, bool end, double *x, double *y)
+/* Where an arrow at that time touches a slice. */
+static bool slice_point(const paint_page *p, const view_slice *s,
+                        const paint_boxes *b, uint64_t t, double *x, double *y)
 {
-    const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
-
     for (uint32_t i = 0; i < p->view->n_rows; i++) {
         const view_row *r = &p->view->rows[i];
+        double lane_y, h;
 
         if (r->row != s->row || r->h <= 0)
             continue;
-        *x = b->rows.x + view_x(p->view, b->rows.w,
-                                (double)(tl_begin(l, s->slice) +
-                                         (end ? tl_length(l, s->slice) : 0)));
-        *y = b->rows.y + r->y - p->view->scroll + VIEW_PHASES / 2.0;
+        view_lane_place(p->view, r, s->lane, &lane_y, &h);
+        *x = b->rows.x + view_x(p->view, b->rows.w, (double)t);
+        *y = b->rows.y + r->y - p->view->scroll + lane_y + h / 2;
         return true;
     }
     return false;
 }
 
-/* From the end of one phase to the begin of the next, of the selected group. */
-static void paint_flows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
+static void paint_head(cv_canvas *c, double x, double y, double dx, double dy,
+                       cv_color color)
 {
-    view_slice from = p->view->selection, to;
+    double n = hypot(dx, dy);
 
-    if (!p->view->has_selection)
+    if (n < 1)
         return;
-    for (int k = 0; k < 2 && view_flow(p->view, &from, -1, &to); k++)
-        from = to;
-    for (int k = 0; k < 2 && view_flow(p->view, &from, 1, &to); k++) {
-        double x0, y0, x1, y1;
+    dx *= 6 / n;
+    dy *= 6 / n;
+    cv_line(c, x, y, x - dx - dy / 2, y - dy + dx / 2, color);
+    cv_line(c, x, y, x - dx + dy / 2, y - dy - dx / 2, color);
+}
 
-        if (slice_middle(p, &from, b, true, &x0, &y0) &&
-            slice_middle(p, &to, b, false, &x1, &y1)) {
-            cv_line(c, x0, y0, x0, y0 - 8, p->colors->select);
-            cv_line(c, x0, y0 - 8, x1, y1 - 8, p->colors->select);
-            cv_line(c, x1, y1 - 8, x1, y1 - 1, p->colors->select);
-            cv_line(c, x1, y1 - 1, x1 - 3, y1 - 4, p->colors->select);
-            cv_line(c, x1, y1 - 1, x1 + 3, y1 - 4, p->colors->select);
-        }
-        from = to;
+/* Inside a row above it, else straight across. */
+static void paint_link(cv_canvas *c, const paint_page *p, const paint_boxes *b,
+                       const links_link *l)
+{
+    cv_color color = p->colors->select;
+    double x0, y0, x1, y1;
+
+    if (!slice_point(p, &l->from, b, l->leaves, &x0, &y0) ||
+        !slice_point(p, &l->to, b, l->arrives, &x1, &y1))
+        return;
+    if (l->from.row == l->to.row) {
+        cv_line(c, x0, y0, x0, y0 - 8, color);
+        cv_line(c, x0, y0 - 8, x1, y1 - 8, color);
+        cv_line(c, x1, y1 - 8, x1, y1 - 1, color);
+        paint_head(c, x1, y1 - 1, 0, 1, color);
+    } else {
+        cv_line(c, x0, y0, x1, y1, color);
+        paint_head(c, x1, y1, x1 - x0, y1 - y0, color);
     }
+}
+
+/* What the selection waited for, and what waited for it. */
+static void paint_links(cv_canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    links_link links[LINKS_MAX];
+    size_t n = p->view->has_selection
+                   ? links_of(p->view, &p->view->selection, links)
+                   : 0;
+
+    for (size_t i = 0; i < n; i++)
+        paint_link(c, p, b, &links[i]);
 }
 
 static void paint_range(cv_canvas *c, const paint_page *p, const paint_boxes *b)
@@ -411,7 +434,7 @@ static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
     paint_end(c, p, b);
     paint_badges(c, p, b);
     paint_range(c, p, b);
-    paint_flows(c, p, b);
+    paint_links(c, p, b);
     cv_unclip(c);
 }
 

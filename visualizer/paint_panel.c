@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "visualizer/links.h"
 #include "visualizer/paint.h"
 
 enum { LINE = 18, PAD = 14 };
@@ -152,6 +153,47 @@ static void slack(column *k)
         line(k, "on the critical path", "yes");
 }
 
+/* A transfer's rate, the group of a cause, and what the arrows are. */
+static void linked(column *k)
+{
+    static const char *const words[2][4] = {
+        [0] = {"after", "started by", "waits for", "ended by"},
+        [1] = {"then", "starts", "needed by", "ends"}};
+    const view *v = k->p->view;
+    const view_slice *s = &v->selection;
+    links_link links[LINKS_MAX];
+    size_t n = links_of(v, s, links);
+    double rate = links_rate(v, s);
+    view_slice phase;
+    char name[300], text[400], number[32];
+
+    if (rate > 0) {
+        paint_number(number, sizeof number, rate);
+        snprintf(text, sizeof text, "%s GB/s", number);
+        line(k, "rate", text);
+    }
+    if (links_phase_at(v, s, &phase)) {
+        tl_slice_name(v->tl, &v->tl->rows[phase.row].lanes[0], phase.slice,
+                      name, sizeof name);
+        line(k, "of", name);
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool out = links[i].from.row == s->row &&
+                   links[i].from.lane == s->lane &&
+                   links[i].from.slice == s->slice;
+        const view_slice *other = out ? &links[i].to : &links[i].from;
+
+        if (!out && (links[i].to.row != s->row || links[i].to.lane != s->lane ||
+                     links[i].to.slice != s->slice))
+            break; /* of its group: arrows alone */
+        tl_slice_name(v->tl, &v->tl->rows[other->row].lanes[other->lane],
+                      other->slice, name, sizeof name);
+        snprintf(text, sizeof text, "%.200s, %.100s", name,
+                 v->tl->rows[other->row].name);
+        line(k, words[out][links[i].kind], text);
+    }
+}
+
 /* Which line of the kernel most of this phase's cycles, or of this cause's,
  * belong to: of all groups of the stage, a profile knows no single ones. */
 static void hottest_line(column *k)
@@ -244,6 +286,7 @@ static void selection(column *k)
         if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES)
             arg_line(k, &args[i]);
     slack(k);
+    linked(k);
     hottest_line(k);
     buffers(k);
     compared(k);

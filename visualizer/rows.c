@@ -346,7 +346,10 @@ bool view_flow(const view *v, const view_slice *s, int dir, view_slice *out)
         tl_slice_arg(v->tl, l, i, "launch", &a);
         tl_slice_arg(v->tl, l, s->slice, "launch", &b);
         *out = (view_slice){s->row, s->lane, i};
-        return a.text == b.text;
+        /* A kernel may be launched twice, under one name. */
+        return a.text == b.text &&
+               facts_stage_at(&v->facts, tl_begin(l, i)) ==
+                   facts_stage_at(&v->facts, tl_begin(l, s->slice));
     }
     return false;
 }
