@@ -335,6 +335,32 @@ static void real_address(transport_listener *l, const char *asked)
                  ntohs(a.u.in6.sin6_port));
 }
 
+enum { BACKLOG = 4 };
+
+/* A program that finds the file of a socket may connect at once. So the file
+ * gets its name when the socket listens already; before that it has another
+ * one, if there is room for it. */
+static bool listen_at_file(int fd, const socket_address *at)
+{
+    const char *path = at->u.un.sun_path;
+    socket_address first = *at;
+    int n = snprintf(first.u.un.sun_path, sizeof first.u.un.sun_path, "%s.%d",
+                     path, (int)getpid());
+    int problem = 0;
+
+    if (n < 0 || (size_t)n >= sizeof first.u.un.sun_path)
+        return !bind(fd, &at->u.any, at->n) && !listen(fd, BACKLOG);
+    if (bind(fd, &first.u.any, first.n))
+        return false;
+    if (listen(fd, BACKLOG))
+        problem = errno;
+    else if (link(first.u.un.sun_path, path))
+        problem = errno == EEXIST ? EADDRINUSE : errno;
+    unlink(first.u.un.sun_path);
+    errno = problem;
+    return !problem;
+}
+
 vpu_status transport_listen(const char *address, transport_listener **out,
                             vpu_error *err)
 {
@@ -346,7 +372,9 @@ vpu_status transport_listen(const char *address, transport_listener **out,
     if (st)
         return st;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(fd, &a.u.any, a.n) || listen(fd, 4)) {
+    if (a.u.any.sa_family == AF_UNIX
+            ? !listen_at_file(fd, &a)
+            : bind(fd, &a.u.any, a.n) || listen(fd, BACKLOG)) {
         err_set(err, VPU_ERR_IO, "%s: %s", address, strerror(errno));
         close(fd);
         return VPU_ERR_IO;
@@ -394,8 +422,8 @@ void transport_unlisten(transport_listener *l)
 {
     if (!l)
         return;
-    close(l->fd);
-    if (l->is_unix)
+    if (l->is_unix) /* nobody finds a file behind which nobody listens */
         unlink(l->address + strlen("unix:"));
+    close(l->fd);
     free(l);
 }

@@ -269,6 +269,50 @@ START_TEST(bad_addresses_are_errors)
 }
 END_TEST
 
+static void *connect_when_there(void *problem)
+{
+    transport *t = NULL;
+    vpu_error e = {0};
+
+    while (access(path, F_OK))
+        ;
+    if (transport_connect(address, 1000, &t, &e))
+        snprintf(problem, 256, "%.250s", e.msg);
+    transport_close(t);
+    return NULL;
+}
+
+/* A file that is there is one behind which somebody listens. */
+START_TEST(a_file_is_a_listener)
+{
+    char problem[256] = "";
+
+    for (int i = 0; i < 300 && !*problem; i++) {
+        pthread_t thread;
+
+        ck_assert(!pthread_create(&thread, NULL, connect_when_there, problem));
+        ck_assert_msg(!transport_listen(address, &listener, &err), "%s",
+                      err.msg);
+        pthread_join(thread, NULL);
+        transport_unlisten(listener);
+        listener = NULL;
+    }
+    ck_assert_str_eq(problem, "");
+}
+END_TEST
+
+START_TEST(a_taken_file_is_an_error)
+{
+    transport_listener *second = NULL;
+
+    ck_assert(!transport_listen(address, &listener, &err));
+    ck_assert_int_eq(transport_listen(address, &second, &err), VPU_ERR_IO);
+    ck_assert_msg(strstr(err.msg, "in use") != NULL, "%s", err.msg);
+    /* The first one is still there. */
+    ck_assert(!transport_connect(address, 1000, &end[0], &err));
+}
+END_TEST
+
 START_TEST(nobody_there_is_an_error)
 {
     transport_listener *second = NULL;
@@ -318,6 +362,8 @@ int main(void)
     tcase_add_loop_test(t, reset_ends_calls_in_progress, 0, 4);
     tcase_add_loop_test(t, bad_addresses_are_errors, 0,
                         (int)(sizeof bad / sizeof bad[0]));
+    tcase_add_test(t, a_file_is_a_listener);
+    tcase_add_test(t, a_taken_file_is_an_error);
     tcase_add_test(t, nobody_there_is_an_error);
     tcase_add_test(t, connecting_ends_in_time);
     suite_add_tcase(s, t);
