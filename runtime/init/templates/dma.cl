@@ -1,4 +1,4 @@
-/* @NAME@: every element that is below zero, times slope.
+/* @NAME@: every element that is below zero, times slope. For batch 1.
  *
  * A work-group is one row of the image, with all of its channels. Three kernels
  * with the same arguments make it: __dma_preload_ copies the row's elements into

@@ -1,4 +1,4 @@
-/* @NAME@: every element that is below zero, times slope.
+/* @NAME@: every element that is below zero, times slope. For batch 1.
  *
  * One work-item computes one element. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable

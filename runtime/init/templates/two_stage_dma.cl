@@ -1,5 +1,5 @@
 /* @NAME@: every element, divided by the largest magnitude among the channels of
- * its pixel plus eps.
+ * its pixel plus eps. For batch 1.
  *
  * Two stages: the first writes the magnitudes into a buffer, the second divides.
  * The second begins when all of the first is done.
