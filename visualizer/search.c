@@ -40,12 +40,36 @@ static bool matches(const view *v, const search *s, const tl_lane *l,
     return holds(name, s->text);
 }
 
-/* The first match in a lane at or after t, or backwards the last before t. */
-static bool search_lane(const view *v, const search *s, const tl_lane *l,
-                        uint64_t t, uint64_t *slice)
-{
-    uint64_t i = tl_count_before(l, t);
+/* Slices are in order of (begin, row and lane, number in it). */
+typedef struct {
+    uint64_t begin;
+    int64_t place;
+    uint64_t slice; /* of the lane at the place */
+} moment;
 
+static bool is_before(moment a, moment b)
+{
+    return a.begin != b.begin   ? a.begin < b.begin
+           : a.place != b.place ? a.place < b.place
+                                : a.slice < b.slice;
+}
+
+/* The first slice of a lane that is behind a moment; backwards the number of
+ * those that are before it. */
+static uint64_t start_in(const tl_lane *l, int64_t place, moment at, int dir)
+{
+    bool later = place < at.place; /* those at its time are before it */
+
+    if (place == at.place)
+        return at.slice + (dir > 0);
+    return tl_count_before(l, at.begin + later);
+}
+
+/* The first match in a lane behind a moment, or backwards the last before it.
+ */
+static bool search_lane(const view *v, const search *s, const tl_lane *l,
+                        uint64_t i, uint64_t *slice)
+{
     if (s->dir > 0) {
         for (; i < l->n_slices; i++)
             if (matches(v, s, l, i)) {
@@ -62,54 +86,48 @@ static bool search_lane(const view *v, const search *s, const tl_lane *l,
     return false;
 }
 
-/* Matches are in order of (time, row, lane). */
-static bool search_from(const view *v, const search *s, uint64_t t,
-                        int64_t after, view_slice *out)
+static bool search_from(const view *v, const search *s, moment at,
+                        view_slice *out)
 {
-    uint64_t best = 0;
-    int64_t key = -1;
+    moment best = {0};
     bool found = false;
 
     for (uint32_t k = 0; k < v->n_rows; k++) {
         const tl_row *r = &v->tl->rows[v->rows[k].row];
 
         for (uint32_t lane = 0; r->lanes && lane < r->n_lanes; lane++) {
-            int64_t place = (int64_t)k * TL_MAX_LANES + lane;
-            uint64_t i, begin;
-            /* Those at t itself count when their place is on the far side. */
-            bool inside = s->dir > 0 ? place > after : place < after;
+            const tl_lane *l = &r->lanes[lane];
+            moment here = {.place = (int64_t)k * TL_MAX_LANES + lane};
 
             if (v->rows[k].hidden ||
-                !search_lane(v, s, &r->lanes[lane],
-                             t + (s->dir > 0 ? !inside : inside), &i))
+                !search_lane(v, s, l, start_in(l, here.place, at, s->dir),
+                             &here.slice))
                 continue;
-            begin = tl_begin(&r->lanes[lane], i);
-            if (found &&
-                (s->dir > 0 ? begin > best || (begin == best && place > key)
-                            : begin < best || (begin == best && place < key)))
+            here.begin = tl_begin(l, here.slice);
+            if (found && is_before(best, here) == (s->dir > 0))
                 continue;
             found = true;
-            best = begin;
-            key = place;
-            *out = (view_slice){v->rows[k].row, lane, i};
+            best = here;
+            *out = (view_slice){v->rows[k].row, lane, here.slice};
         }
     }
     return found;
 }
 
-/* The selection's time and place, else time t. */
-static void place_of(const view *v, double t, uint64_t *at, int64_t *after)
+/* The selection's, else the one before all that begin at t. */
+static moment place_of(const view *v, double t)
 {
     const view_slice *s = &v->selection;
+    moment at = {.begin = t > 0 ? (uint64_t)fmin(t, 1e19) : 0, .place = -1};
 
-    *at = t > 0 ? (uint64_t)fmin(t, 1e19) : 0;
-    *after = -1;
     if (!v->has_selection)
-        return;
-    *at = tl_begin(&v->tl->rows[s->row].lanes[s->lane], s->slice);
+        return at;
+    at.begin = tl_begin(&v->tl->rows[s->row].lanes[s->lane], s->slice);
+    at.slice = s->slice;
     for (uint32_t k = 0; k < v->n_rows; k++)
         if (v->rows[k].row == s->row)
-            *after = (int64_t)k * TL_MAX_LANES + s->lane;
+            at.place = (int64_t)k * TL_MAX_LANES + s->lane;
+    return at;
 }
 
 static search search_of(const char *text, int dir)
@@ -122,16 +140,13 @@ static search search_of(const char *text, int dir)
 bool view_search_from(const view *v, const char *text, int dir, double t,
                       view_slice *out)
 {
-    uint64_t at;
-    int64_t after;
+    moment end = {.begin = v->tl->end + 1, .place = -1};
     search s = search_of(text, dir);
 
     if (!*text)
         return false;
-    place_of(v, t, &at, &after);
-    return search_from(v, &s, at, after, out) ||
-           search_from(v, &s, dir > 0 ? 0 : v->tl->end + 1,
-                       dir > 0 ? -1 : INT64_MAX, out);
+    return search_from(v, &s, place_of(v, t), out) ||
+           search_from(v, &s, dir > 0 ? (moment){.place = -1} : end, out);
 }
 
 bool view_search(const view *v, const char *text, int dir, view_slice *out)
@@ -144,9 +159,14 @@ bool view_search(const view *v, const char *text, int dir, view_slice *out)
 
 void view_hits_begin(view_hits *h, const view *v, const char *text, double t)
 {
+    moment at;
+
     *h = (view_hits){.on = *text, .done = !*text};
     snprintf(h->text, sizeof h->text, "%s", text);
-    place_of(v, t, &h->t, &h->place);
+    at = place_of(v, t);
+    h->begin = at.begin;
+    h->place = at.place;
+    h->after = at.slice;
 }
 
 /* As matches, each name asked once where numbers do not count. */
@@ -165,11 +185,11 @@ static bool is_hit(view_hits *h, const view *v, const search *s,
 
 static void count_hit(view_hits *h, const view *v, const tl_lane *l)
 {
-    int64_t place = (int64_t)h->row * TL_MAX_LANES + h->lane;
-    uint64_t begin = tl_begin(l, h->slice);
+    moment here = {tl_begin(l, h->slice),
+                   (int64_t)h->row * TL_MAX_LANES + h->lane, h->slice};
 
     h->total++;
-    h->before += begin < h->t || (begin == h->t && place < h->place);
+    h->before += is_before(here, (moment){h->begin, h->place, h->after});
     h->at |= v->has_selection && v->selection.row == v->rows[h->row].row &&
              v->selection.lane == h->lane && v->selection.slice == h->slice;
 }

@@ -177,6 +177,7 @@ uint32_t table_line_of(const table_result *r, const view *v,
 typedef struct {
     uint64_t begin;
     int64_t place; /* row and lane */
+    uint64_t slice;
 } moment;
 
 /* The first of the line in a lane: behind a moment unless NULL, and beginning
@@ -191,7 +192,9 @@ static bool next_in(const table_result *r, const view *v, const table_line *l,
 
     if (after) {
         uint64_t j =
-            tl_count_before(lane, after->begin + (place <= after->place));
+            place == after->place
+                ? after->slice + 1
+                : tl_count_before(lane, after->begin + (place < after->place));
 
         i = j > i ? j : i;
     }
@@ -233,7 +236,7 @@ bool table_next(const table_result *r, const view *v, uint32_t line,
 {
     const table_line *l = line < r->n_lines ? &r->lines[line] : NULL;
     const view_slice *s = &v->selection;
-    moment after = {0, -1};
+    moment after = {.place = -1, .slice = s->slice};
 
     if (!l || l->rest)
         return false;

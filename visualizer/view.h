@@ -122,9 +122,9 @@ typedef struct {
     uint64_t before; /* of those, before the place that was begun with */
     bool at;         /* the selection at begin is one */
     char text[128];
-    uint64_t t; /* the place */
-    int64_t place;
-    uint32_t row, lane; /* what is next */
+    uint64_t begin, after; /* the place: time, slice */
+    int64_t place;         /* row and lane */
+    uint32_t row, lane;    /* what is next */
     uint64_t slice;
     uint8_t known[1 << 14]; /* of each name 2 bits: not asked, found, not */
 } view_hits;

@@ -709,6 +709,7 @@ START_TEST(every_key_is_taken)
 #include "visualizer/keys.def"
     };
     static compare cmp;
+    static chooser list; /* there are others to open */
     vpu_error err;
     tl_timeline tl[2];
     view v[2];
@@ -726,6 +727,7 @@ START_TEST(every_key_is_taken)
 
             control_init(&k, &v[0], "a", &v[1], "b");
             k.cmp = &cmp;
+            k.choose = &list;
             control_resize(&k, 1280, 800);
             control_key(&k, KEY_TAB, 0);
             ck_assert(v[0].has_selection);
