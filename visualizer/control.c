@@ -198,8 +198,8 @@ void control_refresh(control *k)
     for (int i = 0; i < k->n_views; i++)
         if (k->tables[i])
             table_clear(k->tables[i]);
-    k->hits = (view_hits){0};
-    k->hit = 0;
+    if (k->hits.on)
+        control_begin_hits(k);
     control_resize(k, k->width, k->height);
     control_hover(k);
 }
@@ -224,6 +224,7 @@ void control_begin_hits(control *k)
 {
     const view *v = control_focused(k);
 
+    k->hits_in = k->focus;
     view_hits_begin(&k->hits, v, k->search, v->from);
     k->hit = 0;
 }
@@ -233,7 +234,7 @@ static void count_hits(control *k)
 {
     view_hits *h = &k->hits;
 
-    if (view_hits_step(h, control_focused(k), COUNT_STEP) || !h->total)
+    if (view_hits_step(h, k->views[k->hits_in], COUNT_STEP) || !h->total)
         return;
     k->hit = h->before + 1;
     if (k->searching)
@@ -508,7 +509,8 @@ static void paint_help(const control *k, cv_canvas *c)
     const theme *colors = k->pages[0].colors;
     const control_help *rows;
     size_t n = control_help_rows(NULL);
-    double w = 560, h = (double)n * 22 + 54;
+    double step = fmin(22, (k->height - 54) / (double)n);
+    double w = 560, h = (double)n * step + 54;
     double x = (k->width - w) / 2, y = (k->height - h) / 2;
 
     cv_fill(c, (cv_box){x, y, w, h}, colors->panel);
@@ -516,7 +518,7 @@ static void paint_help(const control *k, cv_canvas *c)
     cv_text(c, x + 20, y + 22, CV_TITLE, colors->text, "Keys");
     control_help_rows(&rows);
     for (size_t i = 0; i < n; i++) {
-        double ly = y + 52 + (double)i * 22;
+        double ly = y + 52 + (double)i * step;
 
         cv_text(c, x + 20, ly, CV_BOLD, colors->text, rows[i].keys);
         cv_text(c, x + 250, ly, CV_NORMAL, colors->text, rows[i].text);

@@ -44,7 +44,8 @@ typedef struct {
     char search[CONTROL_TEXT];
     char status[256];
     bool failed_search;
-    view_hits hits;   /* of `search`, in the focused view */
+    view_hits hits;   /* of `search`, in the view that was focused then */
+    int hits_in;      /* which one */
     uint64_t hit;     /* which of them is selected, or will be by Enter, from
                          1; 0: not known yet */
     bool tells_hits;  /* in the line at the bottom */

@@ -17,8 +17,9 @@ static void find(control *k, int dir)
 {
     view *v = control_focused(k);
     view_slice s;
-    bool next = !k->searching && k->hits.on && k->hits.done && k->hit &&
-                v->has_selection && same_slice(&v->selection, &k->found) &&
+    bool next = !k->searching && k->hits_in == k->focus && k->hits.on &&
+                k->hits.done && k->hit && v->has_selection &&
+                same_slice(&v->selection, &k->found) &&
                 !strcmp(k->hits.text, k->search);
 
     k->failed_search = !view_search_from(v, k->search, dir, v->from, &s);

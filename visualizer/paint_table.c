@@ -96,7 +96,10 @@ static void compact(char *to, size_t n, double value)
 
     for (; u < 4 && value >= 999.5; u++)
         value /= 1000;
-    paint_number(to, n, value);
+    if (!u && value == floor(value)) /* of cycles there are whole ones */
+        snprintf(to, n, "%.0f", value);
+    else
+        paint_number(to, n, value);
     snprintf(to + strlen(to), n - strlen(to), "%s", units[u]);
 }
 
@@ -183,11 +186,12 @@ static void paint_title(cv_canvas *c, const paint_page *p, cv_box at)
     const table *t = p->slices;
     const view *v = p->view;
     const table_result *r = &t->shown;
+    uint32_t rows = view_area_rows(v);
     char text[200], time[64];
 
     if (r->area)
-        snprintf(text, sizeof text, "Slices of the marked area: %u row%s",
-                 r->n_rows, r->n_rows == 1 ? "" : "s");
+        snprintf(text, sizeof text, "Slices of the marked area: %u row%s", rows,
+                 rows == 1 ? "" : "s");
     else
         snprintf(text, sizeof text, "Slices of %s",
                  v->has_range                           ? "the marked range"
