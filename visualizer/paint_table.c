@@ -167,18 +167,22 @@ static bool has_causes(const table_result *r)
     return r->look.grouping == TABLE_STAGE || r->look.grouping == TABLE_PHASE;
 }
 
-/* Buckets that any line has: all histograms have one scale. */
-static bool buckets_of(const table_result *r, int *first, int *last)
+/* Buckets that any line has, first <= last: all histograms have one scale. */
+typedef struct {
+    int first, last;
+} scale;
+
+static scale scale_of(const table_result *r)
 {
-    *first = TABLE_BUCKETS;
-    *last = -1;
+    scale s = {TABLE_BUCKETS, -1};
+
     for (uint32_t i = 0; i < r->n_lines; i++)
         for (int b = 0; b < TABLE_BUCKETS; b++)
             if (r->lines[i].histogram[b]) {
-                *first = b < *first ? b : *first;
-                *last = b > *last ? b : *last;
+                s.first = b < s.first ? b : s.first;
+                s.last = b > s.last ? b : s.last;
             }
-    return *last >= 0;
+    return s;
 }
 
 static void paint_title(cv_canvas *c, const paint_page *p, cv_box at)
@@ -243,11 +247,11 @@ static void column_name(const table_look *look, table_column c, char *to,
                                : " \xe2\x96\xbe");
 }
 
-static void paint_columns(cv_canvas *c, const paint_page *p, cv_box at)
+static void paint_columns(cv_canvas *c, const paint_page *p, cv_box at, scale s)
 {
     const table_result *r = &p->slices->shown;
     table_column shown[TABLE_BY_NAME];
-    int n = columns_of(at, shown), first, last;
+    int n = columns_of(at, shown);
     double each = (at.w - 2 * PAD) / n;
     char text[160], low[48], high[48];
 
@@ -264,11 +268,12 @@ static void paint_columns(cv_canvas *c, const paint_page *p, cv_box at)
     }
     cv_fill(c, (cv_box){at.x + PAD, at.y + HEAD - 3, at.w - 2 * PAD, 1},
             p->colors->line);
-    if (has_causes(r) || !buckets_of(r, &first, &last)) {
+    if (has_causes(r) || s.last < 0) {
         snprintf(text, sizeof text, has_causes(r) ? "causes on SHAVEs" : "");
     } else {
-        short_time(p->view, first ? ldexp(1, first - 1) : 0, low, sizeof low);
-        short_time(p->view, ldexp(1, last), high, sizeof high);
+        short_time(p->view, s.first ? ldexp(1, s.first - 1) : 0, low,
+                   sizeof low);
+        short_time(p->view, ldexp(1, s.last), high, sizeof high);
         snprintf(text, sizeof text, "%s \xe2\x80\xa6 %s", low, high);
     }
     cv_text_right(c, at.x + at.w - PAD, at.y + HEADS, CV_SMALL, p->colors->dim,
@@ -278,26 +283,22 @@ static void paint_columns(cv_canvas *c, const paint_page *p, cv_box at)
 /* --- lines ---------------------------------------------------------------- */
 
 static void paint_histogram(cv_canvas *c, const paint_page *p,
-                            const table_line *l, cv_box at)
+                            const table_line *l, scale s, cv_box at)
 {
-    int first, last;
     uint64_t most = 1;
-    double w;
+    double w = at.w / (s.last - s.first + 1);
 
-    if (!buckets_of(&p->slices->shown, &first, &last))
-        return;
-    for (int b = first; b <= last; b++)
+    for (int b = s.first; b <= s.last; b++)
         most = l->histogram[b] > most ? l->histogram[b] : most;
-    w = at.w / (last - first + 1);
     cv_fill(c, (cv_box){at.x, at.y + at.h - 1, at.w, 1}, p->colors->line);
-    for (int b = first; b <= last; b++) {
+    for (int b = s.first; b <= s.last; b++) {
         double h = at.h * (double)l->histogram[b] / (double)most;
 
         if (!l->histogram[b])
             continue;
         h = fmax(h, 1);
         cv_fill(c,
-                (cv_box){at.x + w * (b - first), at.y + at.h - h,
+                (cv_box){at.x + w * (b - s.first), at.y + at.h - h,
                          fmax(w - 1, 1), h},
                 p->colors->area);
     }
@@ -336,20 +337,22 @@ static void paint_swatch(cv_canvas *c, const paint_page *p, const table_line *l,
 }
 
 static void paint_line(cv_canvas *c, const paint_page *p, const table_line *l,
-                       cv_box at)
+                       scale s, cv_box at)
 {
     table_column shown[TABLE_BY_NAME];
     cv_box panel = panel_box(p);
     int n = columns_of(panel, shown);
     double each = at.w / n, x = at.x, room = at.w - SHAPE - 24, w;
     cv_box shape = {at.x + at.w - SHAPE, at.y + 3, SHAPE, 12};
-    const char *kind = table_kind(l);
-    char text[300];
+    char text[300], kind[200];
 
     if (!l->rest) {
         paint_swatch(c, p, l, (cv_box){x, at.y + 4, 10, 10});
         x += 16;
     }
+    snprintf(kind, sizeof kind, "%s%s%.120s", table_kind(l),
+             l->kernel && *l->kernel ? ", kernel " : "",
+             l->kernel ? l->kernel : "");
     name_of(l, text, sizeof text);
     w = fmin(cv_text_width(c, CV_NORMAL, text), room);
     cv_text_fit(c, (cv_slot){x, at.y + 9, room}, CV_NORMAL, p->colors->text,
@@ -365,8 +368,8 @@ static void paint_line(cv_canvas *c, const paint_page *p, const table_line *l,
     }
     if (has_causes(&p->slices->shown))
         paint_causes(c, p, l, shape);
-    else
-        paint_histogram(c, p, l, shape);
+    else if (s.last >= 0)
+        paint_histogram(c, p, l, s, shape);
 }
 
 static const char *why_empty(const table_result *r)
@@ -385,6 +388,7 @@ void paint_table(cv_canvas *c, const paint_page *p, cv_box at)
     const table *t = p->slices;
     uint32_t first, chosen = UINT32_MAX, fit = fit_of(at);
     const table_result *r;
+    scale buckets;
 
     cv_fill(c, at, p->colors->panel);
     cv_fill(c, (cv_box){at.x, at.y, 1, at.h}, p->colors->line);
@@ -395,7 +399,8 @@ void paint_table(cv_canvas *c, const paint_page *p, cv_box at)
     cv_clip(c, at);
     paint_title(c, p, at);
     paint_tabs(c, p, at, r->look.grouping);
-    paint_columns(c, p, at);
+    buckets = scale_of(r);
+    paint_columns(c, p, at, buckets);
     if (p->view->has_selection && r->there)
         chosen = table_line_of(r, p->view, &p->view->selection);
     if (r->there && !r->n_lines)
@@ -408,7 +413,7 @@ void paint_table(cv_canvas *c, const paint_page *p, cv_box at)
         if (i == chosen)
             cv_frame(c, (cv_box){line.x - 6, line.y, line.w + 12, line.h},
                      p->colors->select);
-        paint_line(c, p, &r->lines[i], line);
+        paint_line(c, p, &r->lines[i], buckets, line);
     }
     cv_unclip(c);
 }

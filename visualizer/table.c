@@ -192,6 +192,8 @@ static void count_slice(struct table_work *w, group *g, const tl_row *r)
     uint64_t to = end < w->result.to ? end : w->result.to;
     table_line *l = &g->line;
 
+    if (w->result.look.grouping == TABLE_STAGE && !l->kernel)
+        l->kernel = facts_stage_at(&w->v->facts, begin)->kernel;
     if (begin >= w->result.from) {
         l->min = !l->count || length < l->min ? length : l->min;
         l->max = length > l->max ? length : l->max;

@@ -60,11 +60,12 @@ enum {
 };
 
 typedef struct {
-    const char *name;  /* the timeline's, without a number */
-    bool rest;         /* all groups that had no place */
-    const char *stage; /* of a phase; else NULL */
-    tl_row_kind kind;  /* of the rows */
-    bool causes;       /* of their lane of causes */
+    const char *name;   /* the timeline's, without a number */
+    bool rest;          /* all groups that had no place */
+    const char *stage;  /* of a phase; else NULL */
+    const char *kernel; /* of a stage, the first of the name; else NULL */
+    tl_row_kind kind;   /* of the rows */
+    bool causes;        /* of their lane of causes */
     tl_class class;
     uint64_t count, total, whole; /* whole: lengths of those counted */
     uint64_t min, max, p50, p99;  /* 0 when count is */

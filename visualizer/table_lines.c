@@ -297,6 +297,8 @@ static void write_line(FILE *f, const table_line *l)
     quoted(f, l->rest ? "(other names)" : l->name);
     fprintf(f, ",%s,", table_kind(l));
     quoted(f, l->stage ? l->stage : "");
+    putc(',', f);
+    quoted(f, l->kernel ? l->kernel : "");
     fprintf(f, ",%llu,%llu,%.6f", (unsigned long long)l->count,
             (unsigned long long)l->total, l->share);
     if (l->count)
@@ -329,7 +331,7 @@ vpu_status table_csv(const table_result *r, const view *v, const char *path,
     if (st)
         return st;
     fprintf(out.stream,
-            "name,kind,stage,count,total_%s,share,mean_%s,p50_%s,p99_%s,"
+            "name,kind,stage,kernel,count,total_%s,share,mean_%s,p50_%s,p99_%s,"
             "min_%s,max_%s,exact",
             unit, unit, unit, unit, unit, unit);
     for (int c = 0; c < TL_N_CAUSES; c++) {

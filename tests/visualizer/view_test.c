@@ -150,8 +150,8 @@ START_TEST(slices_add_up)
     terminal_run(&p, "view t.pftrace --panel slices --csv slices.csv");
     ck_assert_msg(!p.status, "%s", p.err);
     csv = terminal_bytes(&p, "slices.csv", &bytes);
-    ck_assert(strstr(csv, "name,kind,stage,count,total_cycles,share,"));
-    snprintf(want, sizeof want, "\n\"comp\",SHAVE phase,\"\",%llu,%llu,",
+    ck_assert(strstr(csv, "name,kind,stage,kernel,count,total_cycles,share,"));
+    snprintf(want, sizeof want, "\n\"comp\",SHAVE phase,\"\",\"\",%llu,%llu,",
              (unsigned long long)n, (unsigned long long)sum);
     at = strstr(csv, want);
     ck_assert_msg(at, "%s is not in %s", want, csv);
@@ -161,6 +161,9 @@ START_TEST(slices_add_up)
     terminal_run(&p, "view t.pftrace --panel slices --csv again.csv");
     ck_assert_mem_eq(terminal_bytes(&p, "again.csv", &again), csv, bytes);
     ck_assert_uint_eq(again, bytes);
+    terminal_run(&p, "view t.pftrace --slices-by stage --csv stage.csv");
+    csv = terminal_bytes(&p, "stage.csv", &bytes);
+    ck_assert_msg(strstr(csv, ",stage,\"\",\"k\",1,"), "%s", csv);
     terminal_run(&p, "view t.pftrace --slices-by cause --csv cause.csv --png "
                      "cause.png --range 1us..2us");
     ck_assert_msg(!p.status, "%s", p.err);
