@@ -719,6 +719,41 @@ START_TEST(panel_scrolls)
 }
 END_TEST
 
+/* Two traces have a table each, by the same look. */
+START_TEST(two_views_have_two_tables)
+{
+    static table other;
+    static compare cmp;
+    vpu_error err;
+    view b;
+
+    make(17);
+    ck_assert(!view_init(&b, &tl, &err));
+    view_hide(&b, 1, true);
+    ck_assert(!compare_make(&v, &b, &cmp, &err));
+    control_init(&k, &v, "a", &b, "b");
+    k.cmp = &cmp;
+    k.tables[0] = &t;
+    k.tables[1] = &other;
+    control_resize(&k, 1280, 800);
+    control_key(&k, 'g', 0);
+    control_key(&k, 'G', 0);
+    control_key(&k, 'G', 0);
+    settle();
+    expect_table(&t.shown, 0, tl.end, NULL);
+    ck_assert_int_eq((int)other.shown.look.grouping, TABLE_PHASE);
+    ck_assert_uint_lt(other.shown.n_slices, t.shown.n_slices);
+    control_refresh(&k); /* other contents: counted anew */
+    ck_assert(!t.shown.there && !other.shown.there);
+    settle();
+    expect_table(&t.shown, 0, tl.end, NULL);
+    table_clear(&other);
+    compare_free(&cmp);
+    view_free(&b);
+    drop();
+}
+END_TEST
+
 /* --- marked areas --------------------------------------------------------- */
 
 static void drag(double x0, double y0, double x1, double y1, unsigned mods)
@@ -1029,6 +1064,7 @@ int main(void)
     tcase_add_test(tc, panel_by_mouse);
     tcase_add_test(tc, panel_by_keys);
     tcase_add_test(tc, panel_scrolls);
+    tcase_add_test(tc, two_views_have_two_tables);
     tcase_add_test(tc, a_drag_marks_an_area);
     tcase_add_test(tc, an_area_is_exported);
     tcase_add_loop_test(tc, hits_are_counted, 0, 5);
