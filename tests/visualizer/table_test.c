@@ -808,6 +808,13 @@ START_TEST(a_drag_marks_an_area)
     control_key(&k, KEY_TAB, 0);
     control_key(&k, 'm', 0);
     ck_assert(v.has_range && !v.has_area);
+    /* A row begins with its first line and ends before the one behind it. */
+    view_mark_rows(&v, first->y, first->y);
+    ck_assert(view_area_rows(&v) == 1 && v.area[first->row]);
+    view_mark_rows(&v, first->y + first->h, first->y + first->h);
+    ck_assert(!v.area[first->row]);
+    view_mark_rows(&v, -20, -10); /* none: all rows */
+    ck_assert(!v.has_area && view_in_area(&v, first->row));
     drop();
 }
 END_TEST
@@ -961,7 +968,9 @@ START_TEST(the_first_hit_is_the_next_one_seen)
         ck_assert(strcmp(put[i].name, "job") ||
                   put[i].begin < (uint64_t)v.from ||
                   !is_before(&put[i], selected()));
-    type("job");
+    type("job"); /* the selection is one: the next is meant */
+    sscanf(strstr(k.status, "   ") + 3, "%lu", &before);
+    ck_assert_uint_eq(before, at % all + 1);
     control_key(&k, KEY_ENTER, 0);
     ck_assert_uint_eq(rank_of("job", TL_NO_NUMBER, &all), at % all + 1);
     drop();
