@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { COUNT_STEP = 1 << 16 }; /* slices: a few milliseconds */
+
 view *control_focused(control *k)
 {
     return k->views[k->focus];
@@ -97,6 +99,7 @@ void control_resize(control *k, double width, double height)
                 k->cmp && k->mode == COMPARE_OVERLAY && !i ? k->views[1] : NULL,
             .shows = paint_shows(k->shows, !all, i),
             .change = k->change,
+            .slices = k->tables[i],
             .colors = k->dark ? &theme_dark : &theme_light,
             .title = k->titles[i],
             .beside = k->n_views == 2 ? k->views[!i]->tl : NULL,
@@ -114,6 +117,25 @@ void control_resize(control *k, double width, double height)
 
 /* --- hovering ------------------------------------------------------------ */
 
+/* "search: comp_   3 of 120" */
+static void tell_hits(control *k)
+{
+    const view_hits *h = &k->hits;
+    char hits[96] = "";
+
+    if (k->failed_search || (h->on && h->done && !h->total))
+        snprintf(hits, sizeof hits, "   (nothing found)");
+    else if (h->on && !h->done)
+        snprintf(hits, sizeof hits, "   \u2265 %llu, counting\u2026",
+                 (unsigned long long)h->total);
+    else if (h->on && k->hit)
+        snprintf(hits, sizeof hits, "   %llu of %llu%s",
+                 (unsigned long long)k->hit, (unsigned long long)h->total,
+                 k->searching ? "" : "   n N: next, previous");
+    snprintf(k->status, sizeof k->status, "search: %s%s%s", k->search,
+             k->searching ? "_" : "", hits);
+}
+
 void control_tell_hover(control *k)
 {
     paint_page *p = &k->pages[k->focus];
@@ -121,9 +143,8 @@ void control_tell_hover(control *k)
     char name[300], length[64], begin[64];
     const tl_lane *l;
 
-    if (k->searching) {
-        snprintf(k->status, sizeof k->status, "search: %s_%s", k->search,
-                 k->failed_search ? "   (nothing found)" : "");
+    if (k->searching || (k->tells_hits && k->hits.on)) {
+        tell_hits(k);
         return;
     }
     if (!p->has_hover) {
@@ -176,6 +197,11 @@ double control_anchor(const control *k)
 
 void control_refresh(control *k)
 {
+    for (int i = 0; i < k->n_views; i++)
+        if (k->tables[i])
+            table_clear(k->tables[i]);
+    if (k->hits.on)
+        control_begin_hits(k);
     control_resize(k, k->width, k->height);
     control_hover(k);
 }
@@ -194,6 +220,89 @@ void control_go_to_change(control *k)
     }
 }
 
+/* --- counting ------------------------------------------------------------ */
+
+void control_begin_hits(control *k)
+{
+    const view *v = control_focused(k);
+
+    k->hits_in = k->focus;
+    view_hits_begin(&k->hits, v, k->search, v->from);
+    k->hit = 0;
+}
+
+/* Of the hits the selected one, or while a text is typed the next one. */
+static void count_hits(control *k)
+{
+    view_hits *h = &k->hits;
+
+    if (view_hits_step(h, k->views[k->hits_in], COUNT_STEP) || !h->total)
+        return;
+    k->hit = h->before + 1;
+    if (k->searching)
+        k->hit = (h->before + h->at) % h->total + 1;
+    else if (!h->at)
+        k->hit = 0;
+}
+
+static bool shows_table(const control *k, int i)
+{
+    return k->shows == PANEL_SLICES && is_shown(k, i) && k->tables[i];
+}
+
+bool control_count(control *k)
+{
+    bool changed = k->hits.on && !k->hits.done;
+
+    if (changed) {
+        count_hits(k);
+        control_tell_hover(k);
+    }
+    for (int i = 0; i < k->n_views; i++) {
+        if (!shows_table(k, i))
+            continue;
+        table_want(k->tables[i], k->views[i], &k->look);
+        if (!k->tables[i]->work)
+            continue;
+        table_step(k->tables[i], COUNT_STEP);
+        changed = true;
+        if (!k->tables[i]->work &&
+            k->tables[i]->first > paint_slices_last(&k->pages[i]))
+            k->tables[i]->first = paint_slices_last(&k->pages[i]);
+    }
+    return changed;
+}
+
+bool control_counts(const control *k)
+{
+    bool more = k->hits.on && !k->hits.done;
+
+    for (int i = 0; i < k->n_views; i++)
+        more |= shows_table(k, i) && k->tables[i]->work;
+    return more;
+}
+
+/* What has ticks in the visible stretch is seen; its row may be elsewhere. */
+void control_go_to_slice(control *k, const view_slice *s)
+{
+    view *v = control_focused(k);
+    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    paint_boxes b;
+
+    view_select(v, s);
+    if ((double)tl_end(l, s->slice) <= v->from ||
+        (double)tl_begin(l, s->slice) >= v->to)
+        view_reveal(v, s);
+    control_boxes(k, &b);
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        if (v->rows[i].row == s->row && v->rows[i].h > 0) {
+            v->scroll = fmin(v->scroll, v->rows[i].y);
+            v->scroll = fmax(v->scroll, v->rows[i].y + v->rows[i].h - b.rows.h);
+        }
+    clamp_scroll(k);
+    control_link_selection(k);
+}
+
 /* --- mouse --------------------------------------------------------------- */
 
 static bool in_box(const cv_box *b, double x, double y)
@@ -210,8 +319,30 @@ static void to_minimap(control *k, const paint_boxes *b, double x)
     view_move(v, t - half, t + half);
 }
 
+/* Another grouping or column; a line: its next slice, or its longest. */
+static void press_slices(control *k, double x, double y, unsigned mods)
+{
+    const paint_page *p = &k->pages[k->focus];
+    paint_slices_part at = paint_slices_at(p, x, y);
+    view_slice s;
+
+    if (at.what == PAINT_GROUPING) {
+        k->look.grouping = (table_grouping)at.which;
+        k->tables[k->focus]->first = 0;
+    } else if (at.what == PAINT_COLUMN) {
+        table_sort_by(&k->look, (table_column)at.which);
+    } else if (at.what == PAINT_LINE) {
+        const table_result *r = &p->slices->shown;
+
+        if (mods & MOD_SHIFT && !r->lines[at.which].rest)
+            control_go_to_slice(k, &r->lines[at.which].longest);
+        else if (table_next(r, p->view, at.which, &s))
+            control_go_to_slice(k, &s);
+    }
+}
+
 /* A line of the source, again: none; a row of the list. */
-static void press_panel(control *k, double y)
+static void press_panel(control *k, double x, double y, unsigned mods)
 {
     view *v = control_focused(k);
     const paint_page *p = &k->pages[k->focus];
@@ -230,6 +361,7 @@ static void press_panel(control *k, double y)
         k->change = change;
         control_go_to_change(k);
     }
+    press_slices(k, x, y, mods);
     control_resize(k, k->width, k->height);
 }
 
@@ -258,8 +390,9 @@ bool control_press(control *k, double x, double y, int button, int clicks,
     k->drag_from = v->from;
     k->drag_to = v->to;
     k->drag_scroll = v->scroll;
+    k->drag_rows = in_box(&b.rows, x, y);
     if (in_box(&b.panel, x, y)) {
-        press_panel(k, y);
+        press_panel(k, x, y, mods);
     } else if (in_box(&b.minimap, x, y)) {
         k->drag = DRAG_MINIMAP;
         to_minimap(k, &b, x);
@@ -286,6 +419,7 @@ bool control_motion(control *k, double x, double y)
     k->mouse_x = x;
     k->mouse_y = y;
     if (k->drag == DRAG_NONE) {
+        k->tells_hits = false;
         control_hover(k);
         return true;
     }
@@ -303,6 +437,9 @@ bool control_motion(control *k, double x, double y)
     } else if (k->drag == DRAG_MARK) {
         view_mark(v, view_t(v, b.rows.w, k->drag_x - b.rows.x),
                   view_t(v, b.rows.w, x - b.rows.x));
+        if (k->drag_rows)
+            view_mark_rows(v, k->drag_y - b.rows.y + v->scroll,
+                           y - b.rows.y + v->scroll);
     } else {
         to_minimap(k, &b, x);
     }
@@ -344,6 +481,14 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
     if (k->shows == PANEL_SOURCE && in_box(&b.panel, k->mouse_x, k->mouse_y)) {
         v->source_scroll -= fmin(fmax(y, -8), 8) * 3;
         v->source_scroll = fmin(fmax(v->source_scroll, -1e5), 1e5);
+        return true;
+    }
+    if (shows_table(k, k->focus) && in_box(&b.panel, k->mouse_x, k->mouse_y)) {
+        table *t = k->tables[k->focus];
+        double last = paint_slices_last(&k->pages[k->focus]);
+
+        t->first = (uint32_t)fmin(
+            fmax((double)t->first - fmin(fmax(y, -8), 8) * 3, 0), last);
         return true;
     }
     if (mods & MOD_CTRL)

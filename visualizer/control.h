@@ -22,7 +22,7 @@ typedef enum {
 } control_key_code;
 
 enum { MOD_SHIFT = 1, MOD_CTRL = 2, MOD_ALT = 4 };
-enum { CONTROL_BOOKMARKS = 9, CONTROL_TEXT = 128 };
+enum { CONTROL_BOOKMARKS = 9, CONTROL_TEXT = 128, CONTROL_SEARCHES = 9 };
 
 typedef enum { DRAG_NONE, DRAG_PAN, DRAG_MARK, DRAG_MINIMAP } control_drag;
 
@@ -33,7 +33,10 @@ typedef struct {
     const compare *cmp; /* of the two; NULL: none. Set after control_init */
     compare_mode mode;
     paint_panel_kind shows;
-    uint64_t change; /* chosen in the list, from 1; 0 = none */
+    uint64_t change;  /* chosen in the list, from 1; 0 = none */
+    table *tables[2]; /* for the panel of slices, one a view; NULL: it stays
+                         empty. Set after control_init; the owner clears them */
+    table_look look;  /* of both */
     paint_page pages[2];
     bool dark, searching, quit, export;
     unsigned help;     /* its page, from 1; 0 = not shown */
@@ -42,9 +45,21 @@ typedef struct {
     char search[CONTROL_TEXT];
     char status[256];
     bool failed_search;
+    view_hits hits;   /* of `search`, in the view that was focused then */
+    int hits_in;      /* which one */
+    uint64_t hit;     /* which of them is selected, or will be by Enter, from
+                         1; 0: not known yet */
+    bool tells_hits;  /* in the line at the bottom */
+    view_slice found; /* by the last search; with hit */
+    /* Texts that were searched for, the last one first; at_search: the one
+     * recalled, from 1. */
+    char searches[CONTROL_SEARCHES][CONTROL_TEXT];
+    int n_searches, at_search;
+    bool searched; /* searches[0] is new: the owner may keep it */
     double mouse_x, mouse_y, drag_x, drag_from, drag_to, drag_scroll, drag_y;
     control_drag drag;
-    bool moved; /* since the button went down */
+    bool moved;     /* since the button went down */
+    bool drag_rows; /* it went down on rows: those it crosses are marked */
     struct {
         bool set;
         double from, to;
@@ -59,7 +74,7 @@ typedef struct {
 
 void control_init(control *k, view *a, const char *title_a, view *b,
                   const char *title_b);
-/* After the views' contents were replaced. */
+/* After the views' contents were replaced: clears the tables. */
 void control_refresh(control *k);
 void control_resize(control *k, double width, double height);
 
@@ -75,6 +90,12 @@ bool control_release(control *k, double x, double y);
 /* y: notches, up zooms in; x: to the right. With shift y pans, with ctrl it
  * scrolls the rows. */
 bool control_wheel(control *k, double x, double y, unsigned mods);
+
+/* Counts what is shown, the table of slices and what a search finds, some
+ * thousand slices at a time: call before a picture is drawn, and again while
+ * control_counts. Whether the picture changed. */
+bool control_count(control *k);
+bool control_counts(const control *k);
 
 void control_paint(control *k, cv_canvas *c);
 

@@ -8,15 +8,65 @@
 
 /* --- commands ------------------------------------------------------------ */
 
+static bool same_slice(const view_slice *a, const view_slice *b)
+{
+    return a->row == b->row && a->lane == b->lane && a->slice == b->slice;
+}
+
+/* From one hit to the next no other is counted again. */
 static void find(control *k, int dir)
 {
+    view *v = control_focused(k);
     view_slice s;
+    bool next = !k->searching && k->hits_in == k->focus && k->hits.on &&
+                k->hits.done && k->hit && v->has_selection &&
+                same_slice(&v->selection, &k->found) &&
+                !strcmp(k->hits.text, k->search);
 
-    k->failed_search = !view_search(control_focused(k), k->search, dir, &s);
+    k->failed_search = !view_search_from(v, k->search, dir, v->from, &s);
+    k->tells_hits = k->search[0] != 0;
     if (k->failed_search)
         return;
-    view_select(control_focused(k), &s);
-    view_reveal(control_focused(k), &s);
+    view_select(v, &s);
+    view_reveal(v, &s);
+    k->found = s;
+    if (!next)
+        control_begin_hits(k);
+    else if (dir > 0)
+        k->hit = k->hit % k->hits.total + 1;
+    else
+        k->hit = k->hit > 1 ? k->hit - 1 : k->hits.total;
+}
+
+/* --- searches that were done ---------------------------------------------- */
+
+static void keep_search(control *k)
+{
+    int at = 0;
+
+    while (at < k->n_searches && strcmp(k->searches[at], k->search))
+        at++;
+    if (!at && k->n_searches)
+        return;
+    if (at == k->n_searches && k->n_searches < CONTROL_SEARCHES)
+        k->n_searches++;
+    at = at < CONTROL_SEARCHES ? at : CONTROL_SEARCHES - 1;
+    memmove(k->searches[1], k->searches[0], (size_t)at * CONTROL_TEXT);
+    memcpy(k->searches[0], k->search, CONTROL_TEXT);
+    k->searched = true;
+}
+
+static void recall_search(control *k, int by)
+{
+    int at = k->at_search + by;
+
+    if (at < 0 || at > k->n_searches)
+        return;
+    k->at_search = at;
+    if (at)
+        memcpy(k->search, k->searches[at - 1], CONTROL_TEXT);
+    else
+        k->search[0] = 0;
 }
 
 /* Neighbours of the selection: along the lane, or to the next row. */
@@ -199,6 +249,8 @@ COMMAND(search)
     k->searching = true;
     k->failed_search = false;
     k->search[0] = 0;
+    k->at_search = 0;
+    k->hits = (view_hits){0};
     return true;
 }
 
@@ -325,6 +377,37 @@ COMMAND(choose_line)
     return true;
 }
 
+COMMAND(show_slices)
+{
+    return toggle_panel(k, PANEL_SLICES);
+}
+
+COMMAND(next_grouping)
+{
+    k->look.grouping =
+        (table_grouping)((k->look.grouping + 1) % TABLE_N_GROUPINGS);
+    k->shows = PANEL_SLICES;
+    return true;
+}
+
+COMMAND(sort_slices)
+{
+    int by = key == '<' ? TABLE_N_COLUMNS - 1 : 1;
+
+    if (k->shows == PANEL_SLICES)
+        table_sort_by(&k->look,
+                      (table_column)((k->look.column + by) % TABLE_N_COLUMNS));
+    k->shows = PANEL_SLICES;
+    return true;
+}
+
+COMMAND(reverse_slices)
+{
+    k->look.reversed = !k->look.reversed;
+    k->shows = PANEL_SLICES;
+    return true;
+}
+
 COMMAND(show_changes)
 {
     return toggle_panel(k, PANEL_CHANGES);
@@ -433,6 +516,7 @@ COMMAND(escape)
         v->has_range = false;
         view_select(v, NULL);
         v->line_file = NULL;
+        k->tells_hits = false;
     }
     k->help = 0;
     return true;
@@ -485,15 +569,24 @@ static bool search_key(control *k, uint32_t key)
 
     if (key == KEY_ESCAPE) {
         k->searching = false;
+        k->tells_hits = false;
     } else if (key == KEY_ENTER) {
         find(k, 1);
         k->searching = k->failed_search;
+        if (!k->failed_search)
+            keep_search(k);
+    } else if (key == KEY_UP || key == KEY_DOWN) {
+        recall_search(k, key == KEY_UP ? 1 : -1);
+        k->failed_search = false;
+        control_begin_hits(k);
     } else if (key == KEY_BACKSPACE && n) {
         do /* a whole character */
             k->search[--n] = 0;
         while (n && (k->search[n - 1] & 0xc0) == 0x80);
         if (n && (k->search[n - 1] & 0xc0) == 0xc0)
             k->search[--n] = 0;
+        k->failed_search = false;
+        control_begin_hits(k);
     } else {
         return false;
     }
@@ -526,6 +619,7 @@ bool control_text(control *k, const char *utf8)
         return false;
     memcpy(k->search + n, utf8, more + 1);
     k->failed_search = false;
+    control_begin_hits(k);
     control_tell_hover(k);
     return true;
 }

@@ -14,6 +14,10 @@ void control_hover(control *k);      /* after the mouse or the views moved */
 void control_tell_hover(control *k); /* in the line at the bottom */
 /* The tick under the mouse, or the one in the middle. */
 double control_anchor(const control *k);
+/* Goes to a slice of what the panel of slices shows. */
+void control_go_to_slice(control *k, const view_slice *s);
+/* Counts the hits of the text anew. */
+void control_begin_hits(control *k);
 /* Selects the chosen row of the list in both traces and goes there. */
 void control_go_to_change(control *k);
 

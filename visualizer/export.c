@@ -73,7 +73,9 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err)
         const tl_row *r = &v->tl->rows[v->rows[k].row];
 
         for (uint32_t lane = 0;
-             r->lanes && !v->rows[k].hidden && lane < r->n_lanes; lane++) {
+             r->lanes && !v->rows[k].hidden &&
+             view_in_area(v, v->rows[k].row) && lane < r->n_lanes;
+             lane++) {
             const tl_lane *l = &r->lanes[lane];
             uint64_t i = tl_count_before(l, from), n = tl_count_before(l, to);
 

@@ -142,6 +142,7 @@ static void keep_rows(const view *old, view *v)
         now->folded = old->rows[i].folded;
         now->pinned = old->rows[i].pinned;
         now->hidden = old->rows[i].hidden;
+        v->area[now->row] = old->area[old->rows[i].row];
     }
     /* The same rows: any order is kept as well. */
     for (uint32_t i = 0; old->n_rows == v->n_rows && i < old->n_rows; i++)
@@ -192,6 +193,7 @@ static void keep_view(const view *old, view *v)
     v->has_range = old->has_range;
     v->range_from = old->range_from;
     v->range_to = old->range_to;
+    v->has_area = old->has_area;
     memcpy(v->history, old->history, sizeof v->history);
     v->n_history = old->n_history;
     v->at_history = old->at_history;

@@ -358,6 +358,23 @@ static void paint_links(cv_canvas *c, const paint_page *p, const paint_boxes *b)
         paint_link(c, p, b, &links[i]);
 }
 
+/* Rows that are not of the marked area are dimmed in its time. */
+static void paint_area(cv_canvas *c, const paint_page *p, const paint_boxes *b,
+                       double x0, double x1)
+{
+    const view *v = p->view;
+    cv_color veil = (p->colors->page & 0xffffff) | 0xb0000000;
+
+    for (uint32_t i = 0; i < v->n_rows; i++) {
+        const view_row *row = &v->rows[i];
+        cv_box at = {b->rows.x + x0, b->rows.y + row->y - v->scroll, x1 - x0,
+                     row->h};
+
+        if (row->h > 0 && !v->area[row->row])
+            cv_fill(c, at, veil);
+    }
+}
+
 static void paint_range(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 {
     double x0 =
@@ -369,6 +386,8 @@ static void paint_range(cv_canvas *c, const paint_page *p, const paint_boxes *b)
 
     if (!p->view->has_range || x1 <= 0 || x0 >= b->rows.w)
         return;
+    if (p->view->has_area)
+        paint_area(c, p, b, x0, x1);
     cv_fill(c, (cv_box){b->rows.x + x0, top, x1 - x0, b->rows.h + 6},
             p->colors->shade);
     cv_fill(c, (cv_box){b->rows.x + x0, top, 1, b->rows.h + 6},

@@ -5,6 +5,7 @@
 #include "visualizer/canvas.h"
 #include "visualizer/compare.h"
 #include "visualizer/stats.h"
+#include "visualizer/table.h"
 #include "visualizer/theme.h"
 #include "visualizer/view.h"
 
@@ -14,7 +15,8 @@ typedef struct {
 } paint_boxes;
 
 /* FIGURES: of the range, the selection. SOURCE: the kernel's lines and what
- * they cost. CHANGES: of a comparison, what got slower. */
+ * they cost. SLICES: how often and how long. CHANGES: of a comparison, what got
+ * slower. */
 typedef enum {
 #define PANEL(id, name, compares, width, painter) PANEL_##id,
 #include "visualizer/panels.def"
@@ -27,7 +29,8 @@ typedef struct {
     int side;           /* of it: 0 = A, 1 = B */
     const view *under;  /* B, drawn into A's rows; NULL = not */
     paint_panel_kind shows;
-    uint64_t change; /* of the list: the one chosen, from 1; 0 = none */
+    uint64_t change;     /* of the list: the one chosen, from 1; 0 = none */
+    const table *slices; /* of PANEL_SLICES; NULL = not counted */
     const theme *colors;
     const char *title;  /* of the file */
     const char *status; /* at the bottom; NULL = none */
@@ -74,6 +77,21 @@ uint64_t paint_change_at(const paint_page *p, double y);
  * channel had a transfer; KiB of local memory; a counter's mean; "" for others.
  */
 void paint_row_figure(const view *v, const tl_row *r, char *to, size_t n);
+/* What of the table of slices is at a point. */
+typedef struct {
+    enum {
+        PAINT_NOTHING,
+        PAINT_GROUPING,
+        PAINT_COLUMN,
+        PAINT_LINE /* of the result */
+    } what;
+    uint32_t which;
+} paint_slices_part;
+
+paint_slices_part paint_slices_at(const paint_page *p, double x, double y);
+/* The last line that may stand at the top. */
+uint32_t paint_slices_last(const paint_page *p);
+
 /* The panel of a page when two stand below each other: the list of changes is
  * there once. */
 paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side);

@@ -303,6 +303,8 @@ void paint_figures(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const view *v = p->view;
     column k = {c, p, at.x + PAD, at.y, at.w - 2 * PAD, at.y + at.h - 6};
+    uint32_t rows = view_area_rows(v);
+    char area[64];
     stats s;
 
     cv_fill(c, at, p->colors->panel);
@@ -311,11 +313,15 @@ void paint_figures(cv_canvas *c, const paint_page *p, cv_box at)
     if (v->has_selection)
         selection(&k);
     if (v->has_range)
-        stats_of(v->tl, v->range_from, v->range_to, &s);
+        stats_of_rows(v->tl, v->has_area ? v->area : NULL, v->range_from,
+                      v->range_to, &s);
     else
         stats_of(v->tl, (uint64_t)v->from,
                  (uint64_t)fmin(ceil(v->to), (double)v->tl->end), &s);
-    heading(&k, v->has_range                           ? "Marked range"
+    snprintf(area, sizeof area, "Marked area: %u row%s", rows,
+             rows == 1 ? "" : "s");
+    heading(&k, rows                                   ? area
+                : v->has_range                         ? "Marked range"
                 : v->to - v->from >= (double)v->extent ? "Whole trace"
                                                        : "Visible range");
     line_time(&k, "takes", (double)(s.to - s.from));

@@ -122,6 +122,7 @@ vpu_status picture_write(const picture_options *o, const view *a,
     double scale = o->scale != 0 ? o->scale : 1;
     bool both = b && o->mode == COMPARE_BOTH;
     sheet s = {.n = both ? 2 : 1};
+    table slices[2] = {0};
     vpu_status st = VPU_OK;
 
     for (int i = 0; i < s.n; i++) {
@@ -134,6 +135,7 @@ vpu_status picture_write(const picture_options *o, const view *a,
                                   .title = side ? title_b : title_a,
                                   .beside = b ? (side ? a : b)->tl : NULL,
                                   .shows = paint_shows(o->panel, both, side),
+                                  .slices = &slices[i],
                                   .panel = true};
         if (b && o->cmp && o->mode == COMPARE_OVERLAY)
             s.pages[i].under = b;
@@ -149,9 +151,13 @@ vpu_status picture_write(const picture_options *o, const view *a,
             "a picture of %.0f x %.0f pixels: at least 200 x 100, at "
             "most %d a side",
             s.width * scale, s.height * scale, PICTURE_MAX_SIDE);
-    if (o->png)
+    for (int i = 0; !st && o->panel == PANEL_SLICES && i < s.n; i++)
+        st = table_make(&slices[i], s.pages[i].view, &o->slices, err);
+    if (!st && o->png)
         st = write_png(o, &s, scale, err);
     if (!st && o->svg)
         st = write_svg(o, &s, err);
+    for (int i = 0; i < s.n; i++)
+        table_clear(&slices[i]);
     return st;
 }

@@ -14,6 +14,7 @@ typedef struct {
     const compare *cmp;     /* of a and b: deltas are shown; may be NULL */
     compare_mode mode;
     paint_panel_kind panel;
+    table_look slices; /* of their panel */
 } picture_options;
 
 /* One trace, or two below each other on one scale of time (b NULL: one). The

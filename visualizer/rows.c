@@ -1,5 +1,4 @@
-/* Rows on the page: where they are, what is at a point, what has a name. */
-#include <ctype.h>
+/* Rows on the page: where they are, what is at a point, what belongs to it. */
 #include <math.h>
 #include <string.h>
 
@@ -138,6 +137,36 @@ uint32_t view_row_at(const view *v, double y)
     return UINT32_MAX;
 }
 
+/* --- marked rows ---------------------------------------------------------- */
+
+void view_mark_rows(view *v, double y0, double y1)
+{
+    double lo = fmin(y0, y1), hi = fmax(y0, y1);
+
+    v->has_area = false;
+    for (uint32_t i = 0; i < v->n_rows; i++) {
+        const view_row *r = &v->rows[i];
+        bool in = r->h > 0 && r->y <= hi && r->y + r->h > lo;
+
+        v->area[r->row] = in;
+        v->has_area |= in;
+    }
+}
+
+bool view_in_area(const view *v, uint32_t row)
+{
+    return !v->has_range || !v->has_area || v->area[row];
+}
+
+uint32_t view_area_rows(const view *v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; v->has_range && v->has_area && i < v->n_rows; i++)
+        n += v->area[v->rows[i].row];
+    return n;
+}
+
 /* --- slices at a point --------------------------------------------------- */
 
 static bool longest_in(const tl_lane *l, uint64_t from, uint64_t to,
@@ -188,121 +217,7 @@ bool view_hit(const view *v, double width, double x, double y, view_slice *out)
     return false;
 }
 
-/* --- search -------------------------------------------------------------- */
-
-static bool holds(const char *text, const char *part)
-{
-    for (; *text; text++) {
-        size_t i = 0;
-
-        while (part[i] && tolower((unsigned char)text[i]) ==
-                              tolower((unsigned char)part[i]))
-            i++;
-        /* "comp 2" is not in "comp 20": numbers match whole. */
-        if (!part[i] && !(i && isdigit((unsigned char)part[i - 1]) &&
-                          isdigit((unsigned char)text[i])))
-            return true;
-    }
-    return !*part;
-}
-
-/* What is looked for, and which way. */
-typedef struct {
-    const char *text;
-    bool numbers; /* the text has some, so numbers of slices are compared too */
-    int dir;      /* 1 forwards, -1 backwards */
-} search;
-
-static bool matches(const view *v, const search *s, const tl_lane *l,
-                    uint64_t i)
-{
-    char name[300];
-
-    if (!s->numbers || !l->has_numbers)
-        return holds(tl_text(v->tl, tl_name_of(l, i)), s->text);
-    tl_slice_name(v->tl, l, i, name, sizeof name);
-    return holds(name, s->text);
-}
-
-/* The first match in a lane at or after t, or backwards the last before t. */
-static bool search_lane(const view *v, const search *s, const tl_lane *l,
-                        uint64_t t, uint64_t *slice)
-{
-    uint64_t i = tl_count_before(l, t);
-
-    if (s->dir > 0) {
-        for (; i < l->n_slices; i++)
-            if (matches(v, s, l, i)) {
-                *slice = i;
-                return true;
-            }
-        return false;
-    }
-    while (i-- > 0)
-        if (matches(v, s, l, i)) {
-            *slice = i;
-            return true;
-        }
-    return false;
-}
-
-/* Matches are in order of (time, row, lane). */
-static bool search_from(const view *v, const search *s, uint64_t t,
-                        int64_t after, view_slice *out)
-{
-    uint64_t best = 0;
-    int64_t key = -1;
-    bool found = false;
-
-    for (uint32_t k = 0; k < v->n_rows; k++) {
-        const tl_row *r = &v->tl->rows[v->rows[k].row];
-
-        for (uint32_t lane = 0; r->lanes && lane < r->n_lanes; lane++) {
-            int64_t place = (int64_t)k * TL_MAX_LANES + lane;
-            uint64_t i, begin;
-            /* Those at t itself count when their place is on the far side. */
-            bool inside = s->dir > 0 ? place > after : place < after;
-
-            if (v->rows[k].hidden ||
-                !search_lane(v, s, &r->lanes[lane],
-                             t + (s->dir > 0 ? !inside : inside), &i))
-                continue;
-            begin = tl_begin(&r->lanes[lane], i);
-            if (found &&
-                (s->dir > 0 ? begin > best || (begin == best && place > key)
-                            : begin < best || (begin == best && place < key)))
-                continue;
-            found = true;
-            best = begin;
-            key = place;
-            *out = (view_slice){v->rows[k].row, lane, i};
-        }
-    }
-    return found;
-}
-
-bool view_search(const view *v, const char *text, int dir, view_slice *out)
-{
-    uint64_t t = dir > 0 ? 0 : v->tl->end + 1;
-    int64_t after = -1;
-    search s = {.text = text,
-                .numbers = strpbrk(text, "0123456789") != NULL,
-                .dir = dir};
-
-    if (!*text)
-        return false;
-    if (v->has_selection) {
-        t = tl_begin(&v->tl->rows[v->selection.row].lanes[v->selection.lane],
-                     v->selection.slice);
-        for (uint32_t k = 0; k < v->n_rows; k++)
-            if (v->rows[k].row == v->selection.row)
-                after = (int64_t)k * TL_MAX_LANES + v->selection.lane;
-    }
-    if (search_from(v, &s, t, after, out))
-        return true;
-    return search_from(v, &s, dir > 0 ? 0 : v->tl->end + 1,
-                       dir > 0 ? -1 : INT64_MAX, out);
-}
+/* --- what belongs together --------------------------------------------- */
 
 void view_select(view *v, const view_slice *s)
 {

@@ -116,6 +116,44 @@ void viewer_state_opened(const char *trace)
     arena_destroy(a);
 }
 
+void viewer_state_load_searches(control *k)
+{
+    arena *a = arena_create(0);
+    const char *path = file_state_path(a, "searches");
+    char *data, *save = NULL;
+    size_t n;
+
+    k->n_searches = 0;
+    if (path && !file_read(path, MAX_BYTES, a, &data, &n, NULL))
+        for (char *s = strtok_r(data, "\n", &save);
+             s && k->n_searches < CONTROL_SEARCHES;
+             s = strtok_r(NULL, "\n", &save))
+            if (strlen(s) < CONTROL_TEXT)
+                snprintf(k->searches[k->n_searches++], CONTROL_TEXT, "%s", s);
+    arena_destroy(a);
+}
+
+void viewer_state_searched(const char *text)
+{
+    arena *a = arena_create(0);
+    const char *path = file_state_path(a, "searches");
+    control *before = arena_new(a, control); /* another window's as well */
+    str lines = {.arena = a};
+    int kept = 1;
+
+    viewer_state_load_searches(before);
+    str_printf(&lines, "%s\n", text);
+    for (int i = 0; i < before->n_searches && kept < CONTROL_SEARCHES; i++)
+        if (strcmp(before->searches[i], text)) {
+            str_printf(&lines, "%s\n", before->searches[i]);
+            kept++;
+        }
+    if (path && !strchr(text, '\n') &&
+        !file_mkdirs(file_dirname(a, path), NULL))
+        file_write(path, str_text(&lines), lines.n, NULL);
+    arena_destroy(a);
+}
+
 static void see_mark(void *user, const char *key, double a, double b)
 {
     control *k = user;

@@ -21,6 +21,10 @@ enum { VIEWER_RECENT = 12 };
 const char *const *viewer_state_recent(arena *a, size_t *n);
 /* Now the first of them. */
 void viewer_state_opened(const char *trace);
+/* Texts that were searched for, into the control, and the last one of them
+ * kept before the others. */
+void viewer_state_load_searches(control *k);
+void viewer_state_searched(const char *text);
 void viewer_state_load_marks(const char *trace, control *k);
 void viewer_state_save_marks(const char *trace, const control *k);
 

@@ -82,7 +82,7 @@ static bool counts_at(const tl_timeline *tl, sweep_lane *w, uint64_t t,
     return w->dma || tl_class_of(tl, tl_name_of(w->l, w->i)) == TL_ISSUE;
 }
 
-static void sweep(const tl_timeline *tl, stats *s)
+static void sweep(const tl_timeline *tl, const bool *rows, stats *s)
 {
     sweep_lane lanes[2 * STATS_MAX_SHAVES];
     uint32_t n = 0;
@@ -93,7 +93,8 @@ static void sweep(const tl_timeline *tl, stats *s)
         uint32_t k = r->kind == TL_ROW_SHAVE ? 1 : 0;
         uint64_t a;
 
-        if (!r->lanes || (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_DMA))
+        if (!r->lanes || (rows && !rows[i]) ||
+            (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_DMA))
             continue;
         a = tl_count_before(&r->lanes[k], s->from + 1);
         lanes[n++] =
@@ -117,7 +118,8 @@ static void sweep(const tl_timeline *tl, stats *s)
     }
 }
 
-void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s)
+void stats_of_rows(const tl_timeline *tl, const bool *rows, uint64_t from,
+                   uint64_t to, stats *s)
 {
     uint64_t sums[TL_N_CLASSES];
 
@@ -127,6 +129,8 @@ void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s)
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         const tl_row *r = &tl->rows[i];
 
+        if (rows && !rows[i])
+            continue;
         if (r->kind == TL_ROW_SHAVE && r->lanes)
             add_shave(tl, i, s);
         if (r->kind == TL_ROW_DMA && r->lanes) {
@@ -142,5 +146,10 @@ void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s)
         }
     }
     balance(s);
-    sweep(tl, s);
+    sweep(tl, rows, s);
+}
+
+void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s)
+{
+    stats_of_rows(tl, NULL, from, to, s);
 }

@@ -30,6 +30,9 @@ enum { STATS_MAX_SWEEP = 20000 };
 /* Sums are exact. A trace of the level groups or summary gives a phase's
  * causes no order: parts of a phase are then estimates. */
 void stats_of(const tl_timeline *tl, uint64_t from, uint64_t to, stats *s);
+/* Of those rows of the timeline alone for which `rows` has true; NULL: all. */
+void stats_of_rows(const tl_timeline *tl, const bool *rows, uint64_t from,
+                   uint64_t to, stats *s);
 
 /* What a SHAVE waits for in that cause: "DDR latency"; "" for work. */
 const char *stats_resource(tl_class cause);

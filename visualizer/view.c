@@ -31,7 +31,8 @@ vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
     if (facts_make(tl, &v->facts, err))
         return err->code;
     v->rows = calloc(tl->n_rows + 1, sizeof *v->rows);
-    if (!v->rows)
+    v->area = calloc(tl->n_rows + 1, sizeof *v->area);
+    if (!v->rows || !v->area)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u rows", tl->n_rows);
     for (int k = 0; k <= 6; k++)
         for (uint32_t i = 0; i < tl->n_rows; i++)
@@ -49,6 +50,7 @@ vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
 void view_free(view *v)
 {
     free(v->rows);
+    free(v->area);
     facts_free(&v->facts);
     *v = (view){0};
 }
@@ -149,6 +151,7 @@ void view_mark(view *v, double a, double b)
     v->range_from = (uint64_t)(lo + 0.5);
     v->range_to = (uint64_t)(hi + 0.5);
     v->has_range = v->range_to > v->range_from;
+    v->has_area = false;
 }
 
 /* --- units --------------------------------------------------------------- */

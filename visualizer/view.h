@@ -47,6 +47,8 @@ typedef struct {
     double source_scroll; /* lines the source pane is moved from where the
                              hottest is in the middle */
     uint64_t range_from, range_to; /* marked, in order */
+    bool has_area; /* with has_range: of the rows in `area` alone */
+    bool *area;    /* by row of the timeline */
     view_span history[VIEW_HISTORY];
     uint32_t n_history, at_history;
 } view;
@@ -72,7 +74,16 @@ void view_zoom(view *v, double factor, double at);
 void view_pan(view *v, double share); /* of the visible stretch */
 void view_back(view *v);
 void view_forward(view *v);
-void view_mark(view *v, double a, double b); /* range, any order, clamped */
+/* Range, any order, clamped; of all rows. */
+void view_mark(view *v, double a, double b);
+/* Of those rows alone that lie between two heights, as view_row_at has them, in
+ * any order; of all rows when there are none. After view_mark. */
+void view_mark_rows(view *v, double y0, double y1);
+/* Whether a row of the timeline belongs to what is marked; without a marked
+ * area every one does. */
+bool view_in_area(const view *v, uint32_t row);
+/* Rows of the marked area; 0: there is none. */
+uint32_t view_area_rows(const view *v);
 
 /* --- rows ---------------------------------------------------------------- */
 /* Places the rows; call after any change to them. */
@@ -100,6 +111,29 @@ bool view_hit(const view *v, double width, double x, double y, view_slice *out);
 /* The next slice whose name, "name number", launch or row holds the text (case
  * does not matter), from the selection on, round the end; dir 1 or -1. */
 bool view_search(const view *v, const char *text, int dir, view_slice *out);
+/* The same; without a selection from time t on. */
+bool view_search_from(const view *v, const char *text, int dir, double t,
+                      view_slice *out);
+
+/* Counts all that a text finds, some slices at a time. 16 KiB. */
+typedef struct {
+    bool on, done;
+    uint64_t total;  /* found so far */
+    uint64_t before; /* of those, before the place that was begun with */
+    bool at;         /* the selection at begin is one */
+    char text[128];
+    uint64_t begin, after; /* the place: time, slice */
+    int64_t place;         /* row and lane */
+    uint32_t row, lane;    /* what is next */
+    uint64_t slice;
+    uint8_t known[1 << 14]; /* of each name 2 bits: not asked, found, not */
+} view_hits;
+
+/* Places are as of view_search_from. An empty text counts nothing. */
+void view_hits_begin(view_hits *h, const view *v, const char *text, double t);
+/* Looks at that many slices more; whether there is more to do. The view's rows
+ * must be those of the begin. */
+bool view_hits_step(view_hits *h, const view *v, uint64_t slices);
 void view_select(view *v, const view_slice *s);
 /* Moves the visible stretch so that the slice is in it. */
 void view_reveal(view *v, const view_slice *s);

@@ -33,6 +33,7 @@ typedef struct {
     const char *export_to;
     bool follows; /* o->refresh is called */
     chooser choose;
+    table tables[2];
     arena *a; /* of the list of recent traces */
     struct {
         bool on;
@@ -93,6 +94,17 @@ static vpu_status fit_buffers(win *w, vpu_error *err)
     w->st.height = (uint32_t)lh;
     w->dirty = true;
     return VPU_OK;
+}
+
+/* Before each picture, for as long as nobody notices. */
+static void count(win *w)
+{
+    enum { MOMENT_MS = 12 };
+    uint64_t begun = SDL_GetTicks64();
+
+    do
+        w->dirty |= control_count(&w->k);
+    while (control_counts(&w->k) && SDL_GetTicks64() - begun < MOMENT_MS);
 }
 
 static void draw(win *w)
@@ -162,9 +174,14 @@ static void show_other(win *w)
     view *v = w->o->take(w->o->user, &title);
     control old = w->k;
 
+    for (int i = 0; i < 2; i++)
+        table_clear(&w->tables[i]);
     control_init(&w->k, v, title, NULL, "");
     w->k.dark = old.dark;
     w->k.choose = old.choose;
+    w->k.look = old.look;
+    w->k.tables[0] = &w->tables[0];
+    viewer_state_load_searches(&w->k);
     snprintf(w->file, sizeof w->file, "%s", w->other.path);
     w->export_to = title;
     w->follows = false;
@@ -327,6 +344,7 @@ static void export_all(win *w)
                          .cmp = w->k.cmp,
                          .mode = w->k.mode,
                          .panel = w->k.shows,
+                         .slices = w->k.look,
                          .colors = w->k.dark ? &theme_dark : &theme_light};
     vpu_error err = {0};
     int n = 0;
@@ -401,6 +419,8 @@ static bool wait_event(win *w, SDL_Event *e)
 {
     enum { REFRESH_MS = 100 };
 
+    if (control_counts(&w->k))
+        return SDL_PollEvent(e);
     if (!w->follows && !w->other.on) {
         w->k.quit = !SDL_WaitEvent(e);
         return !w->k.quit;
@@ -420,6 +440,7 @@ static void loop(win *w, vpu_error *err)
 
     while (!w->k.quit) {
         watch_loading(w);
+        count(w);
         if (w->dirty)
             draw(w);
         if (!wait_event(w, &e))
@@ -431,6 +452,10 @@ static void loop(win *w, vpu_error *err)
         if (w->k.export) {
             w->k.export = false;
             export_all(w);
+        }
+        if (w->k.searched) {
+            w->k.searched = false;
+            viewer_state_searched(w->k.searches[0]);
         }
         if (w->k.bookmarks_changed) {
             w->k.bookmarks_changed = false;
@@ -488,6 +513,10 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     w->k.mode = o->mode;
     w->k.shows = o->panel;
     w->k.choose = o->load ? &w->choose : NULL;
+    w->k.look = o->slices;
+    for (int i = 0; i < 2; i++)
+        w->k.tables[i] = &w->tables[i];
+    viewer_state_load_searches(&w->k);
     w->export_to = o->export_to;
     w->follows = o->refresh != NULL;
     if (o->file) {
@@ -511,6 +540,8 @@ vpu_status window_run(const window_options *o, vpu_error *err)
         __atomic_store_n(&w->other.watch.stop, true, __ATOMIC_RELAXED);
         pthread_join(w->other.thread, NULL);
     }
+    for (int i = 0; i < 2; i++)
+        table_clear(&w->tables[i]);
     chooser_close(&w->choose);
     arena_destroy(w->a);
     cv_fonts_close(w->fonts);

@@ -11,6 +11,7 @@ typedef struct {
     const compare *cmp; /* of the two; NULL without */
     compare_mode mode;
     paint_panel_kind panel;
+    table_look slices;      /* of their panel */
     const char *file;       /* bookmarks are kept in FILE.marks; NULL: no
                                trace yet, views[0] is empty */
     uint32_t width, height; /* 0 = as last time */
@@ -33,8 +34,8 @@ typedef struct {
 
 /* Until the user closes it. Size, scale and theme that the user chose in the
  * window, not those of the options, are remembered in
- * $XDG_STATE_HOME/vpusim/window (default ~/.local/state). A window is no larger
- * than the display.
+ * $XDG_STATE_HOME/vpusim/window (default ~/.local/state), searches beside it. A
+ * window is no larger than the display.
  *
  * VPU_ERR_UNSUPPORTED  no display (message: what --png is for)
  * VPU_ERR_IO           no fonts

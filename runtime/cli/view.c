@@ -22,7 +22,8 @@ typedef struct {
     const char *file, *compare, *range, *select, *csv, *html;
     compare_mode mode;
     paint_panel_kind panel;
-    bool panel_given, mode_given, follow, keys, path_only, text;
+    table_grouping slices;
+    bool slices_given, panel_given, mode_given, follow, keys, path_only, text;
     uint32_t columns; /* 0: not given */
     view_unit unit;
     picture_options picture;
@@ -69,6 +70,20 @@ static bool take_panel(void *fields, const char *value, arena *a)
     for (int i = 0; i < PAINT_N_PANELS; i++)
         if (!strcmp(value, paint_panels[i].name)) {
             o->panel = (paint_panel_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_slices(void *fields, const char *value, arena *a)
+{
+    options *o = fields;
+
+    (void)a;
+    o->slices_given = true;
+    for (int i = 0; i < TABLE_N_GROUPINGS; i++)
+        if (!strcmp(value, table_grouping_name((table_grouping)i))) {
+            o->slices = (table_grouping)i;
             return true;
         }
     return false;
@@ -135,7 +150,8 @@ static const cli_option rows[] = {
     {"svg", "OUT", OPTION_NAME, AT(picture.svg), .help = "the same as SVG"},
     {"csv", "OUT", OPTION_NAME, AT(csv),
      .help = "every slice of FILE in the range as a table; with --compare: "
-             "what differs, by stage, SHAVE and work-group"},
+             "what differs, by stage, SHAVE and work-group; with --panel "
+             "slices: that table"},
     {"html", "OUT", OPTION_NAME, AT(html),
      .help = "a page for a browser, in one file: pan, zoom, select, search; "
              "needs no network"},
@@ -154,7 +170,9 @@ static const cli_option rows[] = {
              "--trace FILE: show it as it grows"},
     {"panel", panel_names + 1, OPTION_OTHER, .take = take_panel,
      .help = "at the right: numbers (default), the kernel's lines with their "
-             "cycles, what got slower"},
+             "cycles, what took the time, what got slower"},
+    {"slices-by", "name|stage|phase|cause", OPTION_OTHER, .take = take_slices,
+     .help = "--panel slices, with slices grouped so"},
     {"critical-path", NULL, OPTION_FLAG, AT(path_only),
      .help = "dim what is not on the critical path"},
     {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
@@ -208,6 +226,14 @@ static int parse(options *o, arena *a, int argc, char **argv)
                          o->html ? "--html" : "--text");
     if (o->columns && !o->text)
         return cli_usage(&cli_view, "--columns needs --text");
+    if (o->slices_given && o->panel_given && o->panel != PANEL_SLICES)
+        return cli_usage(&cli_view,
+                         "--slices-by needs --panel slices, not "
+                         "--panel %s",
+                         paint_panels[o->panel].name);
+    if (o->slices_given)
+        o->panel = PANEL_SLICES;
+    o->panel_given |= o->slices_given;
     if (o->mode_given && !o->compare)
         return cli_usage(&cli_view, "--compare-view needs --compare FILE2");
     if (paint_panels[o->panel].compares && !o->compare)
@@ -374,6 +400,7 @@ static vpu_status open_window(const options *o, traces *t, vpu_error *err)
         .cmp = o->picture.cmp,
         .mode = o->mode,
         .panel = o->panel,
+        .slices = {.grouping = o->slices},
         .file = o->file,
         .width = o->picture.width,
         .height = o->picture.height,
@@ -454,6 +481,18 @@ static vpu_status show_list(const options *o, traces *t, vpu_error *err)
     return st ? st : open_window(o, t, err);
 }
 
+static vpu_status write_slices(const options *o, const view *v, vpu_error *err)
+{
+    table t = {0};
+    vpu_status st =
+        table_make(&t, v, &(const table_look){.grouping = o->slices}, err);
+
+    if (!st)
+        st = table_csv(&t.shown, v, o->csv, err);
+    table_clear(&t);
+    return st;
+}
+
 static vpu_status show(options *o, traces *t, vpu_error *err)
 {
     shown *s = t->s;
@@ -482,7 +521,10 @@ static vpu_status show(options *o, traces *t, vpu_error *err)
         return st;
     o->picture.mode = o->mode;
     o->picture.panel = o->panel;
-    if (o->csv && o->compare)
+    o->picture.slices.grouping = o->slices;
+    if (o->csv && o->panel == PANEL_SLICES)
+        st = write_slices(o, &s[0].v, err);
+    else if (o->csv && o->compare)
         st = compare_csv(cmp, o->csv, err);
     else if (o->csv)
         st = export_csv(&s[0].v, o->csv, err);

@@ -125,6 +125,54 @@ START_TEST(table_has_every_group)
 }
 END_TEST
 
+/* The figures of "comp" in the table of slices are those of its single slices
+ * in the other table; twice it is the same, byte by byte. */
+START_TEST(slices_add_up)
+{
+    uint64_t n = 0, sum = 0, least = UINT64_MAX, most = 0;
+    char want[160], *at;
+    size_t bytes, again;
+    const char *csv;
+
+    terminal_run(&p, "view t.pftrace --csv all.csv");
+    csv = terminal_bytes(&p, "all.csv", &bytes);
+    for (at = (char *)csv; (at = strstr(at, "\"comp ")); at++) {
+        unsigned long long begin, length;
+
+        ck_assert_int_eq(sscanf(strchr(at, ','), ",%llu,%llu", &begin, &length),
+                         2);
+        n++;
+        sum += length;
+        least = length < least ? length : least;
+        most = length > most ? length : most;
+    }
+    ck_assert_uint_eq(n, 32);
+    terminal_run(&p, "view t.pftrace --panel slices --csv slices.csv");
+    ck_assert_msg(!p.status, "%s", p.err);
+    csv = terminal_bytes(&p, "slices.csv", &bytes);
+    ck_assert(strstr(csv, "name,kind,stage,kernel,count,total_cycles,share,"));
+    snprintf(want, sizeof want, "\n\"comp\",SHAVE phase,\"\",\"\",%llu,%llu,",
+             (unsigned long long)n, (unsigned long long)sum);
+    at = strstr(csv, want);
+    ck_assert_msg(at, "%s is not in %s", want, csv);
+    snprintf(want, sizeof want, ",%llu,%llu,1,0,0,0,0,0,0,0,0,\"",
+             (unsigned long long)least, (unsigned long long)most);
+    ck_assert(strstr(at, want) && strstr(at, want) < strchr(at + 1, '\n'));
+    terminal_run(&p, "view t.pftrace --panel slices --csv again.csv");
+    ck_assert_mem_eq(terminal_bytes(&p, "again.csv", &again), csv, bytes);
+    ck_assert_uint_eq(again, bytes);
+    terminal_run(&p, "view t.pftrace --slices-by stage --csv stage.csv");
+    csv = terminal_bytes(&p, "stage.csv", &bytes);
+    ck_assert_msg(strstr(csv, ",stage,\"\",\"k\",1,"), "%s", csv);
+    terminal_run(&p, "view t.pftrace --slices-by cause --csv cause.csv --png "
+                     "cause.png --range 1us..2us");
+    ck_assert_msg(!p.status, "%s", p.err);
+    ck_assert(terminal_has(&p, "cause.png"));
+    csv = terminal_bytes(&p, "cause.csv", &bytes);
+    ck_assert(strstr(csv, ",SHAVE cause,") && !strstr(csv, ",SHAVE phase,"));
+}
+END_TEST
+
 START_TEST(refusals)
 {
     static const struct {
@@ -141,6 +189,11 @@ START_TEST(refusals)
         {"view t.pftrace --png x.png --size 20x20", "200 x 100"},
         {"view t.pftrace --png x.png --scale 9", "--scale"},
         {"view t.pftrace --png x.png --theme pink", "--theme"},
+        {"view t.pftrace --png x.png --slices-by pink", "--slices-by"},
+        {"view t.pftrace --png x.png --slices-by name --panel source",
+         "--panel source"},
+        {"view t.pftrace --panel slices --csv no/such.csv --png x.png",
+         "no/such"},
         {"view t.pftrace --png x.png --unit years", "--unit"},
         {"view t.pftrace --png x.png --range 5", "--range"},
         {"view t.pftrace --png x.png --range 9..5", "TIME..TIME"},
@@ -203,6 +256,7 @@ int main(void)
     tcase_add_test(t, pictures);
     tcase_add_test(t, what_is_not_on_the_path_is_dimmed);
     tcase_add_test(t, table_has_every_group);
+    tcase_add_test(t, slices_add_up);
     tcase_add_test(t, refusals);
     tcase_add_test(t, a_cut_file_is_shown_in_part);
     tcase_add_test(t, without_a_display_it_says_what_to_do);

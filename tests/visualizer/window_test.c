@@ -273,13 +273,38 @@ START_TEST(session_of_one_trace)
     ck_assert(terminal_has(&p, "before-1.svg"));
     ck_assert(!file_read(arena_printf(p.arena, "%s/before-1.csv", p.dir),
                          1 << 20, p.arena, &csv, &n, &err));
-    /* The marked range is in the table, the rest is not. */
-    ck_assert(strstr(csv, "\"comp 2\""));
-    ck_assert(!strstr(csv, "\"comp 5\""));
+    /* The marked area, of SHAVE 1, is in the table, the rest is not. */
+    ck_assert(strstr(csv, "\"comp 8\""));
+    ck_assert(!strstr(csv, "\"comp 11\""));
+    ck_assert(!strstr(csv, "\"comp 2\""));
     ck_assert(!load_file(arena_printf(p.arena, "%s/before.pftrace", p.dir), &tl,
                          &err));
     ck_assert_uint_gt(tl.end, 0);
     tl_free(&tl);
+}
+END_TEST
+
+/* An area marked by the mouse, the table of its slices sorted, and a click that
+ * goes to one. */
+START_TEST(session_of_an_area)
+{
+    pid_t pid = terminal_start(&p, "view before.pftrace --size 1000x640 "
+                                   "--theme dark --scale 1");
+
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 250 92 keydown shift mousedown 1 "
+                  "mousemove 300 130 mousemove 420 190 mouseup 1 "
+                  "keyup shift mousemove 300 600");
+    expect("area");
+    screen_do(&s, "key g");
+    expect("slices");
+    /* The fewest first: the first line is another one, which is gone to. */
+    screen_do(&s, "mousemove 668 148 click 1 click 1");
+    screen_do(&s, "mousemove 668 172 click 1 mousemove 300 600");
+    expect("slices-visited");
+    screen_do(&s, "mousemove 780 108 click 1 mousemove 300 600");
+    expect("slices-phases");
+    quit(pid);
 }
 END_TEST
 
@@ -475,6 +500,7 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, session_of_one_trace);
+    tcase_add_test(tc, session_of_an_area);
     tcase_add_test(tc, session_of_two_traces);
     tcase_add_test(tc, session_of_a_critical_path);
     tcase_add_test(tc, a_trace_that_grows);
