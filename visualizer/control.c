@@ -102,6 +102,7 @@ void control_resize(control *k, double width, double height)
             .slices = k->tables[i],
             .colors = k->dark ? &theme_dark : &theme_light,
             .title = k->titles[i],
+            .legend = k->legend[i],
             .beside = k->n_views == 2 ? k->views[!i]->tl : NULL,
             .area = {0, all ? 0 : h * i, width, h},
             .panel = true,
@@ -371,6 +372,29 @@ bool control_chooses(const control *k)
     return k->choose && k->choose->open;
 }
 
+/* A class of the legend alone; again, or beside them: all. */
+static void press_legend(control *k, double x)
+{
+    int only = 0, was = control_focused(k)->only;
+
+    for (int c = 0; c < TL_OTHER; c++)
+        if (x >= k->legend[k->focus][c].x && x < k->legend[k->focus][c].end)
+            only = c + 1;
+    for (int i = 0; i < k->n_views; i++)
+        k->views[i]->only = only == was ? 0 : only;
+}
+
+/* The thumb's upper end is that far below the bar's. */
+static void scroll_bar(control *k, const paint_boxes *b, double y)
+{
+    view *v = control_focused(k);
+    double room = b->bar.h - b->thumb.h;
+
+    if (room > 0)
+        v->scroll = y / room * (v->height - b->rows.h);
+    clamp_scroll(k);
+}
+
 bool control_press(control *k, double x, double y, int button, int clicks,
                    unsigned mods)
 {
@@ -393,6 +417,13 @@ bool control_press(control *k, double x, double y, int button, int clicks,
     k->drag_rows = in_box(&b.rows, x, y);
     if (in_box(&b.panel, x, y)) {
         press_panel(k, x, y, mods);
+    } else if (in_box(&b.legend, x, y)) {
+        press_legend(k, x);
+    } else if (in_box(&b.bar, x, y)) {
+        k->drag = DRAG_SCROLL;
+        if (!in_box(&b.thumb, x, y)) /* there at once */
+            scroll_bar(k, &b, y - b.thumb.h / 2 - b.bar.y);
+        k->drag_scroll = v->scroll;
     } else if (in_box(&b.minimap, x, y)) {
         k->drag = DRAG_MINIMAP;
         to_minimap(k, &b, x);
@@ -440,6 +471,12 @@ bool control_motion(control *k, double x, double y)
         if (k->drag_rows)
             view_mark_rows(v, k->drag_y - b.rows.y + v->scroll,
                            y - b.rows.y + v->scroll);
+    } else if (k->drag == DRAG_SCROLL) {
+        double room = b.bar.h - b.thumb.h, rows = v->height - b.rows.h;
+
+        scroll_bar(k, &b,
+                   (rows > 0 ? k->drag_scroll / rows * room : 0) + y -
+                       k->drag_y);
     } else {
         to_minimap(k, &b, x);
     }
@@ -458,7 +495,7 @@ bool control_release(control *k, double x, double y)
     k->mouse_x = x;
     k->mouse_y = y;
     control_hover(k);
-    if (k->moved && was != DRAG_MARK)
+    if (k->moved && was != DRAG_MARK && was != DRAG_SCROLL)
         view_show(v, v->from, v->to);
     if (!k->moved && was == DRAG_PAN)
         view_select(v, k->pages[k->focus].has_hover ? &k->pages[k->focus].hover

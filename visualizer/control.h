@@ -24,7 +24,13 @@ typedef enum {
 enum { MOD_SHIFT = 1, MOD_CTRL = 2, MOD_ALT = 4 };
 enum { CONTROL_BOOKMARKS = 9, CONTROL_TEXT = 128, CONTROL_SEARCHES = 9 };
 
-typedef enum { DRAG_NONE, DRAG_PAN, DRAG_MARK, DRAG_MINIMAP } control_drag;
+typedef enum {
+    DRAG_NONE,
+    DRAG_PAN,
+    DRAG_MARK,
+    DRAG_MINIMAP,
+    DRAG_SCROLL
+} control_drag;
 
 typedef struct {
     view *views[2];
@@ -38,6 +44,7 @@ typedef struct {
                          empty. Set after control_init; the owner clears them */
     table_look look;  /* of both */
     paint_page pages[2];
+    paint_legend_item legend[2][TL_OTHER]; /* where the last picture had them */
     bool dark, searching, quit, export;
     unsigned help;     /* its page, from 1; 0 = not shown */
     double text_scale; /* user's, times the display's */

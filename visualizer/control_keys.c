@@ -517,6 +517,8 @@ COMMAND(escape)
         view_select(v, NULL);
         v->line_file = NULL;
         k->tells_hits = false;
+        for (int i = 0; i < k->n_views; i++)
+            k->views[i]->only = 0;
     }
     k->help = 0;
     return true;

@@ -65,6 +65,15 @@ void paint_layout(const paint_page *p, paint_boxes *b)
     if (b->rows.h < 0)
         b->rows.h = 0;
     b->labels = (cv_box){a.x + MARGIN, b->rows.y, LABELS, b->rows.h};
+    if (p->status && p->view->height > b->rows.h && b->rows.h > 0) {
+        double share = b->rows.h / p->view->height;
+
+        b->bar = (cv_box){x + w + 3, b->rows.y, MARGIN - 5, b->rows.h};
+        b->thumb = b->bar;
+        b->thumb.h = fmax(share * b->bar.h, 12);
+        b->thumb.y += (b->bar.h - b->thumb.h) * p->view->scroll /
+                      (p->view->height - b->rows.h);
+    }
 }
 
 double paint_height(const paint_page *p)
@@ -79,6 +88,17 @@ void paint_number(char *to, size_t n, double value)
     int decimals = a >= 100 || a == 0 ? 0 : a >= 10 ? 1 : a >= 1 ? 2 : 3;
 
     snprintf(to, n, "%.*f", decimals, value);
+}
+
+cv_color paint_class_color(const paint_page *p, int class)
+{
+    cv_color c = p->colors->class_color[class], page = p->colors->page, out = 0;
+
+    if (!p->view->only || p->view->only == class + 1)
+        return c;
+    for (int shift = 0; shift < 24; shift += 8)
+        out |= ((c >> shift & 255) + 4 * (page >> shift & 255)) / 5 << shift;
+    return out | 0xff000000;
 }
 
 /* --- title and legend ---------------------------------------------------- */
@@ -139,17 +159,27 @@ static void paint_legend(cv_canvas *c, const paint_page *p, cv_box at)
         [TL_IN] = "DMA in: DDR \xe2\x86\x92 CMX",
         [TL_OUT] = "DMA out: CMX \xe2\x86\x92 DDR"};
     double x = at.x, y = at.y + at.h / 2 - 2;
+    int only = p->view->only;
 
+    if (p->legend)
+        memset(p->legend, 0, TL_OTHER * sizeof *p->legend);
     for (int k = 0; k < TL_OTHER; k++) {
+        double from = x;
+
         if (!class_occurs(p->view->tl, k))
             continue;
         if (x + 16 + cv_text_width(c, CV_NORMAL, names[k]) > at.x + at.w)
             break;
-        cv_fill_pattern(c, (cv_box){x, y - 6, 12, 12},
-                        p->colors->class_color[k], p->colors->class_pattern[k]);
+        cv_fill_pattern(c, (cv_box){x, y - 6, 12, 12}, paint_class_color(p, k),
+                        p->colors->class_pattern[k]);
         cv_frame(c, (cv_box){x, y - 6, 12, 12}, p->colors->strong_line);
         x += 17;
-        x += cv_text(c, x, y, CV_NORMAL, p->colors->text, names[k]) + 18;
+        x += cv_text(c, x, y, only == k + 1 ? CV_BOLD : CV_NORMAL,
+                     only && only != k + 1 ? p->colors->dim : p->colors->text,
+                     names[k]);
+        if (p->legend)
+            p->legend[k] = (paint_legend_item){from, x};
+        x += 18;
     }
 }
 
@@ -455,6 +485,10 @@ static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
     paint_range(c, p, b);
     paint_links(c, p, b);
     cv_unclip(c);
+    if (b->bar.h > 0) {
+        cv_fill(c, b->bar, p->colors->row_alternate);
+        cv_fill(c, b->thumb, p->colors->strong_line);
+    }
 }
 
 void paint(cv_canvas *c, const paint_page *p)

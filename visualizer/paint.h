@@ -12,6 +12,8 @@
 /* Where the parts of a page are. w or h 0: not shown. */
 typedef struct {
     cv_box title, legend, axis, labels, rows, panel, minimap, status;
+    cv_box bar;   /* to scroll the rows; h 0: all are seen */
+    cv_box thumb; /* in it */
 } paint_boxes;
 
 /* FIGURES: of the range, the selection. SOURCE: the kernel's lines and what
@@ -23,6 +25,11 @@ typedef enum {
     PAINT_N_PANELS
 } paint_panel_kind;
 
+/* A class of the legend, from x on, to `end`; end 0: it is not there. */
+typedef struct {
+    double x, end;
+} paint_legend_item;
+
 typedef struct {
     const view *view;
     const compare *cmp; /* NULL: nothing to compare with */
@@ -32,9 +39,11 @@ typedef struct {
     uint64_t change;     /* of the list: the one chosen, from 1; 0 = none */
     const table *slices; /* of PANEL_SLICES; NULL = not counted */
     const theme *colors;
-    const char *title;  /* of the file */
-    const char *status; /* at the bottom; NULL = none */
-    cv_box area;        /* of the whole page on the canvas */
+    const char *title;         /* of the file */
+    paint_legend_item *legend; /* TL_OTHER of them, written by paint; NULL = not
+                                  asked for */
+    const char *status;        /* at the bottom; NULL = none */
+    cv_box area;               /* of the whole page on the canvas */
     const tl_timeline
         *beside; /* compared with: counters get one scale; or NULL */
     bool panel;  /* numbers at the right, if there is room */
@@ -96,6 +105,8 @@ uint32_t paint_slices_last(const paint_page *p);
  * there once. */
 paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side);
 void paint_layout(const paint_page *p, paint_boxes *b);
+/* Of a class; paler when another one alone is shown. */
+cv_color paint_class_color(const paint_page *p, int class);
 /* The height a page needs to show all its rows. */
 double paint_height(const paint_page *p);
 void paint(cv_canvas *c, const paint_page *p);

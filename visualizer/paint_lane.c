@@ -36,7 +36,7 @@ static cv_color color_of(const lane_painter *k, int class)
 {
     if (k->phases && class >= TL_OTHER && class < TL_OTHER + 3)
         return k->p->colors->phase[class - TL_OTHER];
-    return k->p->colors->class_color[class];
+    return paint_class_color(k->p, class);
 }
 
 static void flush(lane_painter *k)

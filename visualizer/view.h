@@ -37,8 +37,9 @@ typedef struct {
     uint32_t n_rows;
     double height;  /* of all rows */
     bool path_only; /* what is not on the critical path is dimmed */
-    bool tall;      /* SHAVEs' rows have room for another trace's */
-    double scroll;  /* logical pixels the rows are moved up */
+    int only;      /* time of this class alone is not dimmed, + 1; 0 = of all */
+    bool tall;     /* SHAVEs' rows have room for another trace's */
+    double scroll; /* logical pixels the rows are moved up */
     view_unit unit;
     bool has_selection, has_range;
     view_slice selection;

@@ -1,0 +1,200 @@
+/* The parts of the page that take the mouse besides the rows: the legend, which
+ * shows one class alone, and the bar that scrolls the rows. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/trace/writer.h"
+#include "tests/support/terminal.h"
+#include "visualizer/control.h"
+#include "visualizer/load.h"
+
+enum { W = 900, H = 400, N_SHAVES = 16, LENGTH = 1000 };
+
+static terminal p;
+static tl_timeline tl;
+static view v;
+static control k;
+static cv_font_set *fonts;
+static uint32_t *px;
+
+static void setup(void)
+{
+    trc_track device, shave;
+    trc_writer *w;
+    vpu_error err;
+    const char *path;
+
+    terminal_open(&p);
+    path = arena_printf(p.arena, "%s/t.pftrace", p.dir);
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO, path, &err));
+    device = trc_track_group(w, 0, "device");
+    for (int i = 0; i < N_SHAVES; i++) { /* half and half */
+        shave = trc_track_slices(
+            w, device, arena_printf(p.arena, "SHAVE %d", i), TRC_CYCLES);
+        trc_begin(w, shave, 0,
+                  &(trc_event){.name = "comp", .numbered = true, .number = 1});
+        trc_slice(w, shave, 0, LENGTH / 2, &(trc_event){.name = "issue"});
+        trc_slice(w, shave, LENGTH / 2, LENGTH,
+                  &(trc_event){.name = "DDR stall"});
+        trc_end(w, shave, LENGTH, NULL, 0);
+    }
+    ck_assert(!trc_writer_commit(w, &err));
+    ck_assert(!load_file(path, &tl, &err));
+    ck_assert(!view_init(&v, &tl, &err));
+    ck_assert_msg(!cv_fonts_open(1, &fonts, &err), "%s", err.msg);
+    control_init(&k, &v, "t", NULL, NULL);
+    control_resize(&k, W, H);
+    px = calloc((size_t)W * H, sizeof *px);
+    ck_assert(px != NULL);
+}
+
+static void teardown(void)
+{
+    free(px);
+    cv_fonts_close(fonts);
+    view_free(&v);
+    tl_free(&tl);
+    terminal_close(&p);
+}
+
+static void paint_all(void)
+{
+    cv_canvas c;
+
+    cv_raster(&c, fonts, &(const cv_pixels){px, W, H, W}, 1);
+    control_paint(&k, &c);
+}
+
+static void click(double x, double y)
+{
+    control_press(&k, x, y, 1, 1, 0);
+    control_release(&k, x, y);
+}
+
+/* The colours of SHAVE 0's causes, a quarter from each end: issue, stall. */
+static void look(uint32_t colors[2])
+{
+    paint_boxes b;
+
+    paint_all();
+    paint_layout(&k.pages[0], &b);
+    for (uint32_t i = 0; i < v.n_rows; i++)
+        if (!strcmp(tl.rows[v.rows[i].row].name, "SHAVE 0")) {
+            double y, h;
+            int at;
+
+            view_lane_place(&v, &v.rows[i], 1, &y, &h);
+            /* Below the name that stands on it, between lines of a pattern. */
+            at = (int)(b.rows.y + v.rows[i].y - v.scroll + y + h - 2);
+            for (int half = 0; half < 2; half++)
+                colors[half] =
+                    px[at * W +
+                       (int)(b.rows.x + b.rows.w * (half ? 0.95 : 0.45))] &
+                    0xffffff;
+        }
+}
+
+static double distance(uint32_t a, uint32_t b)
+{
+    double sum = 0;
+
+    for (int shift = 0; shift < 24; shift += 8) {
+        double d = (double)(a >> shift & 255) - (double)(b >> shift & 255);
+
+        sum += d < 0 ? -d : d;
+    }
+    return sum;
+}
+
+START_TEST(the_legend)
+{
+    uint32_t all[2], one[2], again[2], page;
+    double x, y;
+    paint_boxes b;
+
+    look(all);
+    paint_layout(&k.pages[0], &b);
+    page = k.pages[0].colors->page & 0xffffff;
+    ck_assert(k.legend[0][TL_ISSUE].end > k.legend[0][TL_ISSUE].x);
+    ck_assert(k.legend[0][TL_OUT].end == 0); /* there is none */
+    x = (k.legend[0][TL_ISSUE].x + k.legend[0][TL_ISSUE].end) / 2;
+    y = b.legend.y + b.legend.h / 2;
+    click(x, y);
+    ck_assert_int_eq(v.only, TL_ISSUE + 1);
+    look(one);
+    ck_assert_uint_eq(one[0], all[0]);
+    ck_assert_msg(distance(one[1], page) < distance(all[1], page) / 3,
+                  "%06x, before %06x", one[1], all[1]);
+    x = (k.legend[0][TL_DDR].x + k.legend[0][TL_DDR].end) / 2;
+    click(x, y);
+    ck_assert_int_eq(v.only, TL_DDR + 1);
+    click(x, y); /* again */
+    ck_assert_int_eq(v.only, 0);
+    look(again);
+    ck_assert(!memcmp(again, all, sizeof all));
+    click(x, y);
+    click(b.legend.x + b.legend.w - 1, y); /* beside all of them */
+    ck_assert_int_eq(v.only, 0);
+    click(x, y);
+    control_key(&k, KEY_ESCAPE, 0);
+    ck_assert_int_eq(v.only, 0);
+}
+END_TEST
+
+START_TEST(the_bar)
+{
+    paint_boxes b;
+    double most, span = v.to - v.from;
+
+    paint_layout(&k.pages[0], &b);
+    ck_assert(b.bar.h > 0 && b.thumb.h < b.bar.h);
+    ck_assert(b.bar.x >= b.rows.x + b.rows.w);
+    ck_assert_double_eq(b.thumb.y, b.bar.y);
+    most = v.height - b.rows.h;
+    click(b.bar.x + 2, b.bar.y + b.bar.h - 1);
+    ck_assert_double_eq_tol(v.scroll, most, 1);
+    paint_layout(&k.pages[0], &b);
+    ck_assert_double_eq_tol(b.thumb.y + b.thumb.h, b.bar.y + b.bar.h, 1);
+    /* Pulled half the way up, then beyond the end. */
+    control_press(&k, b.thumb.x + 2, b.thumb.y + 3, 1, 1, 0);
+    control_motion(&k, b.thumb.x + 2,
+                   b.thumb.y + 3 - (b.bar.h - b.thumb.h) / 2);
+    ck_assert_double_eq_tol(v.scroll, most / 2, 1);
+    control_motion(&k, 5, -1000); /* beside the bar, too */
+    control_release(&k, 5, -1000);
+    ck_assert_double_eq(v.scroll, 0);
+    /* Time has not moved, and there is nothing to come back to. */
+    ck_assert_double_eq(v.to - v.from, span);
+    ck_assert_uint_eq(v.at_history, 0);
+    /* Where all rows are seen there is no bar. */
+    control_resize(&k, W, 4000);
+    paint_layout(&k.pages[0], &b);
+    ck_assert(b.bar.h == 0);
+    paint_layout(&(const paint_page){.view = &v,
+                                     .colors = k.pages[0].colors,
+                                     .title = "t",
+                                     .area = {0, 0, W, H}},
+                 &b);
+    ck_assert(b.bar.h == 0); /* nor in a picture */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("page");
+    TCase *t = tcase_create("page");
+    SRunner *r;
+    int failed;
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, the_legend);
+    tcase_add_test(t, the_bar);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
