@@ -182,6 +182,7 @@ static void keep_view(const view *old, view *v)
 
     keep_rows(old, v);
     keep_selection(old, v);
+    v->only = old->only;
     for (uint32_t i = 0; old->line_file && i < v->facts.n_lines; i++)
         if (!strcmp(v->facts.lines[i].file, old->line_file))
             v->line_file = v->facts.lines[i].file;
