@@ -46,6 +46,7 @@ typedef struct {
     paint_page pages[2];
     paint_legend_item legend[2][TL_OTHER]; /* where the last picture had them */
     bool dark, searching, quit, export;
+    bool copy;         /* the owner is to put export_text into the clipboard */
     unsigned help;     /* its page, from 1; 0 = not shown */
     double text_scale; /* user's, times the display's */
     double width, height;

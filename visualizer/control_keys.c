@@ -408,6 +408,16 @@ COMMAND(reverse_slices)
     return true;
 }
 
+COMMAND(copy_text)
+{
+    const view *v = control_focused(k);
+
+    if (!(mods & MOD_CTRL))
+        return false;
+    k->copy = v->has_selection || v->has_range;
+    return true;
+}
+
 COMMAND(show_changes)
 {
     return toggle_panel(k, PANEL_CHANGES);

@@ -19,6 +19,16 @@ static void quoted(FILE *f, const char *text)
     putc('"', f);
 }
 
+static void put_value(str *out, const tl_timeline *tl, const tl_arg *a)
+{
+    if (a->kind == TL_ARG_TEXT)
+        str_puts(out, tl_text(tl, a->text));
+    else if (a->kind == TL_ARG_REAL)
+        str_printf(out, "%.17g", a->real);
+    else
+        str_printf(out, "%llu", (unsigned long long)a->number);
+}
+
 static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
 {
     tl_arg args[48];
@@ -27,12 +37,7 @@ static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
 
     for (size_t k = 0; k < n; k++) {
         str_printf(&out, "%s%s=", k ? "; " : "", tl_text(v->tl, args[k].name));
-        if (args[k].kind == TL_ARG_TEXT)
-            str_puts(&out, tl_text(v->tl, args[k].text));
-        else if (args[k].kind == TL_ARG_REAL)
-            str_printf(&out, "%.17g", args[k].real);
-        else
-            str_printf(&out, "%llu", (unsigned long long)args[k].number);
+        put_value(&out, v->tl, &args[k]);
     }
     quoted(f, str_text(&out));
     str_free(&out);
@@ -88,4 +93,44 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err)
     st = file_out_commit(&out, err);
     file_out_abandon(&out);
     return st;
+}
+
+static void put_time(str *out, const tl_timeline *tl, const char *key,
+                     uint64_t ticks)
+{
+    str_printf(out, "%s: %llu %s", key, (unsigned long long)ticks,
+               tl->clk_mhz ? "cycles" : "ns");
+    if (tl->clk_mhz)
+        str_printf(out, " (%.0f ns)", floor(tl_ns(tl, ticks)));
+    str_puts(out, "\n");
+}
+
+static void put_selection(const view *v, str *out)
+{
+    const view_slice *s = &v->selection;
+    const tl_row *r = &v->tl->rows[s->row];
+    const tl_lane *l = &r->lanes[s->lane];
+    tl_arg args[48];
+    size_t n = tl_slice_args(l, s->slice, args, 48);
+    char name[300];
+
+    tl_slice_name(v->tl, l, s->slice, name, sizeof name);
+    str_printf(out, "name: %s\nrow: %s\n", name, r->name);
+    put_time(out, v->tl, "begins", tl_begin(l, s->slice));
+    put_time(out, v->tl, "takes", tl_length(l, s->slice));
+    for (size_t k = 0; k < n; k++) {
+        str_printf(out, "%s: ", tl_text(v->tl, args[k].name));
+        put_value(out, v->tl, &args[k]);
+        str_puts(out, "\n");
+    }
+}
+
+void export_text(const view *v, str *out)
+{
+    if (v->has_selection)
+        put_selection(v, out);
+    if (v->has_range) {
+        put_time(out, v->tl, "range from", v->range_from);
+        put_time(out, v->tl, "range to", v->range_to);
+    }
 }

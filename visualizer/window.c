@@ -277,7 +277,9 @@ static bool on_key(win *w, const SDL_KeyboardEvent *e)
     uint32_t key = special_key(e->keysym.sym);
     unsigned mods = mods_of((SDL_Keymod)e->keysym.mod);
 
-    if (!key && mods & MOD_CTRL && e->keysym.sym >= '1' && e->keysym.sym <= '9')
+    if (!key && mods & MOD_CTRL &&
+        ((e->keysym.sym >= '1' && e->keysym.sym <= '9') ||
+         e->keysym.sym == 'c'))
         key = (uint32_t)e->keysym.sym; /* no text comes with ctrl */
     return key && control_key(&w->k, key, mods);
 }
@@ -368,6 +370,19 @@ static void export_all(win *w)
                  "written: %.200s, .svg and .csv", path[0]);
 }
 
+static void copy_text(win *w)
+{
+    str text = {0};
+
+    export_text(w->k.views[w->k.focus], &text);
+    if (SDL_SetClipboardText(str_text(&text)))
+        snprintf(w->k.status, sizeof w->k.status, "not copied: %.200s",
+                 SDL_GetError());
+    else
+        snprintf(w->k.status, sizeof w->k.status, "copied as text");
+    str_free(&text);
+}
+
 /* --- life ---------------------------------------------------------------- */
 
 /* A size remembered from a larger display would put the edges where no mouse
@@ -449,6 +464,10 @@ static void loop(win *w, vpu_error *err)
             w->dirty |= on_event(w, &e, err);
         while (!w->k.quit && SDL_PollEvent(&e));
         follow_choice(w);
+        if (w->k.copy) {
+            w->k.copy = false;
+            copy_text(w);
+        }
         if (w->k.export) {
             w->k.export = false;
             export_all(w);

@@ -7,6 +7,7 @@
 #include "base/trace/writer.h"
 #include "tests/support/terminal.h"
 #include "visualizer/control.h"
+#include "visualizer/export.h"
 #include "visualizer/load.h"
 
 enum { W = 900, H = 400, N_SHAVES = 16, LENGTH = 1000 };
@@ -181,6 +182,38 @@ START_TEST(the_bar)
 }
 END_TEST
 
+/* As ctrl+C copies it. */
+START_TEST(text)
+{
+    str out = {0};
+
+    export_text(&v, &out);
+    ck_assert_str_eq(str_text(&out), "");
+    ck_assert(control_key(&k, 'c', MOD_CTRL));
+    ck_assert(!k.copy); /* there is nothing */
+    ck_assert(control_key(&k, KEY_TAB, 0) && v.has_selection);
+    v.selection.lane = 1;
+    v.selection.slice = 1;
+    ck_assert(control_key(&k, 'c', MOD_CTRL) && k.copy);
+    view_mark(&v, 10, 20);
+    export_text(&v, &out);
+    ck_assert_str_eq(str_text(&out),
+                     arena_printf(p.arena,
+                                  "name: DDR stall\n"
+                                  "row: SHAVE 0\n"
+                                  "begins: %s\n"
+                                  "takes: %s\n"
+                                  "range from: %s\n"
+                                  "range to: %s\n",
+                                  "500 cycles (714 ns)", "500 cycles (714 ns)",
+                                  "10 cycles (14 ns)", "20 cycles (28 ns)"));
+    k.copy = false;
+    control_key(&k, 'c', 0); /* another command */
+    ck_assert(!k.copy);
+    str_free(&out);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("page");
@@ -191,6 +224,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, the_legend);
     tcase_add_test(t, the_bar);
+    tcase_add_test(t, text);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
