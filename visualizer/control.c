@@ -8,6 +8,8 @@
 
 enum { COUNT_STEP = 1 << 16 }; /* slices: a few milliseconds */
 
+enum { RIGHT = 3 }; /* button */
+
 view *control_focused(control *k)
 {
     return k->views[k->focus];
@@ -403,6 +405,20 @@ bool control_press(control *k, double x, double y, int button, int clicks,
 
     if (control_chooses(k))
         return chooser_press(k->choose, x, y, clicks);
+    if (k->menu.open) { /* whatever the button */
+        uint32_t key;
+
+        if (menu_choose(&k->menu, x, y, &key, &mods)) {
+            k->mouse_x = k->menu.x; /* not what lies behind the menu */
+            k->mouse_y = k->menu.y;
+            control_key(k, key, mods);
+        }
+        k->mouse_x = x;
+        k->mouse_y = y;
+        control_hover(k);
+        return true;
+    }
+    k->button = button;
     k->mouse_x = x;
     k->mouse_y = y;
     control_hover(k);
@@ -484,6 +500,28 @@ bool control_motion(control *k, double x, double y)
     return true;
 }
 
+/* For the slice under the mouse, which is selected, and the row. */
+static void open_menu(control *k)
+{
+    const paint_page *p = &k->pages[k->focus];
+    view *v = control_focused(k);
+    paint_boxes b;
+    unsigned has = 0;
+
+    control_boxes(k, &b);
+    if (!in_box(&b.rows, k->mouse_x, k->mouse_y) &&
+        !in_box(&b.labels, k->mouse_x, k->mouse_y))
+        return;
+    view_select(v, p->has_hover ? &p->hover : NULL);
+    control_link_selection(k);
+    if (v->has_selection)
+        has |= MENU_SLICE;
+    if (v->has_selection ||
+        view_row_at(v, k->mouse_y - b.rows.y + v->scroll) != UINT32_MAX)
+        has |= MENU_ROW;
+    menu_open(&k->menu, has, k->mouse_x, k->mouse_y, k->width, k->height);
+}
+
 bool control_release(control *k, double x, double y)
 {
     control_drag was = k->drag;
@@ -502,7 +540,9 @@ bool control_release(control *k, double x, double y)
                                                     : NULL);
     if (!k->moved && was == DRAG_PAN)
         control_link_selection(k);
-    if (!k->moved && was == DRAG_MARK)
+    if (!k->moved && was == DRAG_MARK && k->button == RIGHT)
+        open_menu(k);
+    else if (!k->moved && was == DRAG_MARK)
         v->has_range = false;
     return was != DRAG_NONE;
 }
@@ -608,6 +648,8 @@ void control_paint(control *k, cv_canvas *c)
             paint(c, &k->pages[i]);
     if (k->help)
         paint_help(k, c);
+    if (k->menu.open)
+        menu_paint(&k->menu, c, k->pages[0].colors, k->mouse_x, k->mouse_y);
     if (control_chooses(k))
         chooser_paint(k->choose, c, k->pages[0].colors, k->width, k->height);
     if (k->loading)

@@ -4,6 +4,7 @@
 #define VPU_VISUALIZER_CONTROL_H
 
 #include "visualizer/chooser.h"
+#include "visualizer/menu.h"
 #include "visualizer/paint.h"
 
 typedef enum {
@@ -46,6 +47,7 @@ typedef struct {
     paint_page pages[2];
     paint_legend_item legend[2][TL_OTHER]; /* where the last picture had them */
     bool dark, searching, quit, export;
+    menu menu;         /* of the right button */
     bool copy;         /* the owner is to put export_text into the clipboard */
     unsigned help;     /* its page, from 1; 0 = not shown */
     double text_scale; /* user's, times the display's */
@@ -66,6 +68,7 @@ typedef struct {
     bool searched; /* searches[0] is new: the owner may keep it */
     double mouse_x, mouse_y, drag_x, drag_from, drag_to, drag_scroll, drag_y;
     control_drag drag;
+    int button;     /* that is down, SDL's number */
     bool moved;     /* since the button went down */
     bool drag_rows; /* it went down on rows: those it crosses are marked */
     struct {

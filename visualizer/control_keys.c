@@ -609,6 +609,11 @@ bool control_key(control *k, uint32_t key, unsigned mods)
 {
     if (k->loading && key == KEY_ESCAPE)
         return k->stop_loading = true;
+    if (k->menu.open) { /* any key closes it; Escape does no more */
+        k->menu.open = false;
+        if (key == KEY_ESCAPE)
+            return true;
+    }
     if (control_chooses(k))
         return chooser_key(k->choose, key);
     if (!(k->searching ? search_key(k, key) : run_binding(k, key, mods)))

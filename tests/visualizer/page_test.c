@@ -1,5 +1,6 @@
 /* The parts of the page that take the mouse besides the rows: the legend, which
- * shows one class alone, and the bar that scrolls the rows. */
+ * shows one class alone, the bar that scrolls the rows, the menu; what is
+ * copied. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,76 @@ START_TEST(the_bar)
 }
 END_TEST
 
+static void right_click(double x, double y)
+{
+    control_press(&k, x, y, 3, 1, 0);
+    control_release(&k, x, y);
+}
+
+/* A box inside the page; each line runs a command that is there. */
+START_TEST(the_menu)
+{
+    paint_boxes b;
+    double x, y;
+    uint32_t row;
+    int n;
+
+    paint_layout(&k.pages[0], &b);
+    x = b.rows.x + b.rows.w * 0.25;
+    y = b.rows.y + v.rows[0].y + 4;
+    right_click(x, y);
+    ck_assert(k.menu.open && v.has_selection);
+    n = k.menu.n;
+    for (int i = 0; i < n; i++) {
+        uint32_t key = 0;
+        unsigned mods = 9;
+
+        control_key(&k, KEY_ESCAPE, 0);
+        right_click(x, y);
+        ck_assert_int_eq(k.menu.n, n);
+        ck_assert(menu_choose(&k.menu, k.menu.box.x + 5,
+                              k.menu.box.y + 17 + 22 * i, &key, &mods));
+        ck_assert(!k.menu.open);
+        ck_assert_msg(control_key(&k, key, mods), "line %d, key %#x", i, key);
+        control_key(&k, 'H', 0); /* if the row was hidden */
+    }
+    right_click(x, y);
+    paint_all(); /* the last line, by the mouse: the whole trace */
+    view_show(&v, 100, 200);
+    click(k.menu.box.x + 5, k.menu.box.y + k.menu.box.h - 10);
+    ck_assert(!k.menu.open);
+    ck_assert_double_eq(v.to - v.from, LENGTH);
+    /* Beside it, and Escape: nothing but that it goes. */
+    right_click(x, y);
+    click(k.menu.box.x - 3, k.menu.box.y);
+    ck_assert(!k.menu.open && v.has_selection);
+    right_click(x, y);
+    control_key(&k, KEY_ESCAPE, 0);
+    ck_assert(!k.menu.open && v.has_selection);
+    /* At the corner it is inside, and without a slice it says less. */
+    right_click(b.rows.x + b.rows.w - 1, b.rows.y + b.rows.h - 1);
+    ck_assert(k.menu.box.x + k.menu.box.w <= W &&
+              k.menu.box.y + k.menu.box.h <= H);
+    control_key(&k, KEY_ESCAPE, 0);
+    right_click(b.labels.x + 5, y);
+    ck_assert(k.menu.open && !v.has_selection);
+    ck_assert_int_lt(k.menu.n, n);
+    /* The row that was clicked, not the one behind the line of the menu. */
+    row = view_row_at(&v, y - b.rows.y + v.scroll);
+    click(k.menu.box.x + 5, k.menu.box.y + 17 + 22 * 4);
+    ck_assert(v.rows[row].hidden);
+    for (uint32_t i = 0; i < v.n_rows; i++)
+        ck_assert_msg(i == row || !v.rows[i].hidden, "row %u, not %u", i, row);
+    control_key(&k, 'H', 0);
+    /* A drag with that button measures, as before. */
+    control_key(&k, KEY_ESCAPE, 0);
+    control_press(&k, x, y, 3, 1, 0);
+    control_motion(&k, x + 50, y);
+    control_release(&k, x + 50, y);
+    ck_assert(!k.menu.open && v.has_range);
+}
+END_TEST
+
 /* As ctrl+C copies it. */
 START_TEST(text)
 {
@@ -224,6 +295,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, the_legend);
     tcase_add_test(t, the_bar);
+    tcase_add_test(t, the_menu);
     tcase_add_test(t, text);
     suite_add_tcase(s, t);
     r = srunner_create(s);
