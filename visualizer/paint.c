@@ -103,6 +103,22 @@ cv_color paint_class_color(const paint_page *p, int class)
 
 /* --- title and legend ---------------------------------------------------- */
 
+/* Names of rows that are hidden, at the right of the title. */
+static void paint_hidden(cv_canvas *c, const paint_page *p, cv_slot at)
+{
+    const view *v = p->view;
+    str text = {0};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        if (v->rows[i].hidden)
+            str_printf(&text, "%s%s", n++ ? ", " : "hidden (H shows): ",
+                       v->tl->rows[v->rows[i].row].name);
+    if (n && p->status)
+        cv_text_fit(c, at, CV_NORMAL, p->colors->dim, str_text(&text));
+    str_free(&text);
+}
+
 static void paint_title(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const tl_timeline *tl = p->view->tl;
@@ -128,6 +144,8 @@ static void paint_title(cv_canvas *c, const paint_page *p, cv_box at)
     } else if (!tl->clk_mhz) {
         cv_text(c, x, y, CV_NORMAL, p->colors->dim,
                 "not a trace of vpusim: generic tracks");
+    } else {
+        paint_hidden(c, p, (cv_slot){x, y, at.x + at.w - x});
     }
 }
 

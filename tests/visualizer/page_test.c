@@ -69,6 +69,18 @@ static void paint_all(void)
     control_paint(&k, &c);
 }
 
+/* The page as SVG. */
+static const char *drawn(void)
+{
+    cv_canvas c;
+    str out = {.arena = p.arena};
+
+    cv_svg(&c, fonts, W, H, &out);
+    control_paint(&k, &c);
+    cv_svg_end(&c);
+    return str_text(&out);
+}
+
 static void click(double x, double y)
 {
     control_press(&k, x, y, 1, 1, 0);
@@ -243,7 +255,10 @@ START_TEST(the_menu)
     ck_assert(v.rows[row].hidden);
     for (uint32_t i = 0; i < v.n_rows; i++)
         ck_assert_msg(i == row || !v.rows[i].hidden, "row %u, not %u", i, row);
+    ck_assert(strstr(drawn(), arena_printf(p.arena, "hidden (H shows): %s",
+                                           tl.rows[v.rows[row].row].name)));
     control_key(&k, 'H', 0);
+    ck_assert(!strstr(drawn(), "hidden"));
     /* A drag with that button measures, as before. */
     control_key(&k, KEY_ESCAPE, 0);
     control_press(&k, x, y, 3, 1, 0);
