@@ -159,11 +159,15 @@ static void keep_rows(const view *old, view *v)
 static void keep_selection(const view *old, view *v)
 {
     const view_slice *s = &old->selection;
-    const tl_row *r = &old->tl->rows[s->row];
-    const view_row *row = old->has_selection ? row_of(v, r->uuid) : NULL;
+    const view_row *row;
+    const tl_row *r;
     const tl_lane *l;
     view_slice now;
 
+    if (!old->has_selection) /* then it names no row */
+        return;
+    r = &old->tl->rows[s->row];
+    row = row_of(v, r->uuid);
     if (!row || s->lane >= v->tl->rows[row->row].n_lanes)
         return;
     l = &v->tl->rows[row->row].lanes[s->lane];

@@ -377,17 +377,14 @@ static void put_figures(writer *w)
                    s.ddr_mean * mhz / 1000, s.ddr_peak * mhz / 1000);
 }
 
-static void put_selection(writer *w)
+static void put_selection(writer *w, const view_slice *s)
 {
     const view *v = w->v;
-    const view_slice *s = &v->selection;
     const tl_row *r = &v->tl->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
     char name[300], text[300], row[100], begin[96], length[96];
     view_slack slack;
 
-    if (!v->has_selection)
-        return;
     tl_slice_name(v->tl, l, s->slice, name, sizeof name);
     to_ascii(text, sizeof text, name);
     to_ascii(row, sizeof row, r->name);
@@ -418,5 +415,6 @@ void text_timeline(const view *v, const text_options *o, str *out)
                 put_row(&w, &v->tl->rows[v->rows[i].row]);
     put_legend(&w);
     put_figures(&w);
-    put_selection(&w);
+    if (v->has_selection) /* else it names no row */
+        put_selection(&w, &v->selection);
 }

@@ -259,6 +259,9 @@ static bool make_lanes(tl_timeline *tl, tl_row *r)
 {
     if (!r->lanes && !(r->lanes = calloc(TL_MAX_LANES, sizeof *r->lanes)))
         tl->failed = true;
+    /* Said to be a counter's, but slices are on it. */
+    if (r->kind == TL_ROW_COUNTER)
+        r->kind = TL_ROW_OTHER;
     return r->lanes;
 }
 

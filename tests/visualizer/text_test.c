@@ -231,6 +231,37 @@ START_TEST(colors_are_codes_around_the_same_text)
 END_TEST
 
 /* Tenths of what DDR has at most. */
+/* What a damaged trace may hold: no row but a counter's, and slices on a track
+ * that is said to be one. Nothing is selected in either. */
+START_TEST(rows_of_other_kinds)
+{
+    tl_timeline tl = {0};
+    vpu_error err;
+    view v;
+    str out = {0};
+    uint32_t row;
+
+    ck_assert(!tl_init(&tl, &err));
+    row = tl_row_at(&tl, 4);
+    tl_row_describe(&tl, row, 3, "mixed", true);
+    if (_i) {
+        tl_add_begin(&tl, row, 10, "work");
+        tl_add_end(&tl, row, 100);
+    }
+    tl_add_value(&tl, row, 0, 5); /* behind slices it is dropped */
+    tl_add_value(&tl, row, 200, 7);
+    tl_finish(&tl);
+    ck_assert_int_eq(tl.rows[row].kind, _i ? TL_ROW_OTHER : TL_ROW_COUNTER);
+    ck_assert(!view_init(&v, &tl, &err));
+    text_timeline(&v, &(const text_options){.columns = 60}, &out);
+    ck_assert_msg(strstr(str_text(&out), "mixed") != NULL, "%s",
+                  str_text(&out));
+    str_free(&out);
+    view_free(&v);
+    tl_free(&tl);
+}
+END_TEST
+
 START_TEST(counters_are_digits)
 {
     tl_timeline tl;
@@ -407,6 +438,7 @@ int main(void)
     tcase_add_test(t, only_printable_ascii_in_so_many_columns);
     tcase_add_test(t, colors_are_codes_around_the_same_text);
     tcase_add_test(t, counters_are_digits);
+    tcase_add_loop_test(t, rows_of_other_kinds, 0, 2);
     suite_add_tcase(s, outside);
     tcase_set_timeout(outside, 120);
     tcase_add_checked_fixture(outside, setup, teardown);
