@@ -1,6 +1,8 @@
 /* Any bytes as a trace: read, put in columns, looked at, as text and page. */
 #include "visualizer/compare.h"
+#include "visualizer/control.h"
 #include "visualizer/html.h"
+#include "visualizer/links.h"
 #include "visualizer/load.h"
 #include "visualizer/stats.h"
 #include "visualizer/table.h"
@@ -31,7 +33,54 @@ static void count(const view *v)
     view_hits_step(&hits, v, UINT64_MAX);
 }
 
-static void look(const tl_timeline *tl)
+/* What waits for what, from every row's first slice on. */
+static void follow(const view *v)
+{
+    links_link links[LINKS_MAX];
+
+    for (uint32_t i = 0; i < v->n_rows && i < 64; i++) {
+        const tl_row *r = &v->tl->rows[v->rows[i].row];
+
+        for (uint32_t lane = 0; r->lanes && lane < r->n_lanes && lane < 2;
+             lane++) {
+            view_slice s = {v->rows[i].row, lane, 0}, to;
+
+            if (!r->lanes[lane].n_slices)
+                continue;
+            links_of(v, &s, links);
+            links_phase_at(v, &s, &to);
+            links_rate(v, &s);
+            for (int k = 0; k < 8 && links_follow(v, &s, k % 2 ? 1 : -1, &to);
+                 k++)
+                s = to;
+        }
+    }
+}
+
+/* The window's page. Drawing text takes most of the time, so few inputs have
+ * that. */
+static void paint_page_of(view *v)
+{
+    enum { W = 900, H = 240 };
+    static const char keys[] = "ltmxgGcvfFHiIe";
+    static cv_font_set *fonts;
+    static uint32_t px[W * H];
+    static control k;
+    cv_canvas c;
+    vpu_error err;
+
+    if (!fonts && cv_fonts_open(1, &fonts, &err))
+        return;
+    control_init(&k, v, "fuzz", NULL, "");
+    control_resize(&k, W, H);
+    for (const char *key = keys; *key; key++) {
+        control_key(&k, (uint32_t)(unsigned char)*key, 0);
+        cv_raster(&c, fonts, &(const cv_pixels){px, W, H, W}, 1);
+        control_paint(&k, &c);
+    }
+}
+
+static void look(const tl_timeline *tl, bool page)
 {
     vpu_error err;
     view_slice s;
@@ -58,10 +107,13 @@ static void look(const tl_timeline *tl)
             compare_of_slice(&c, 0, &v.selection);
         compare_free(&c);
     }
+    follow(&v);
     text_timeline(&v, &(text_options){.columns = 60, .title = "fuzz"}, &text);
     str_free(&text);
     html_write(&v, &(html_options){.title = "fuzz", .max_items = 100},
                "/dev/null", &err);
+    if (page)
+        paint_page_of(&v);
     view_free(&v);
 }
 
@@ -71,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     tl_timeline tl;
 
     if (!load_bytes("fuzz", data, n, &tl, &err))
-        look(&tl);
+        look(&tl, n && data[n / 2] % 32 == 0);
     tl_free(&tl);
     return 0;
 }
