@@ -182,7 +182,7 @@ START_TEST(only_printable_ascii_in_so_many_columns)
             ck_assert_msg(a.data[i] == '\n' ||
                               (a.data[i] >= 32 && a.data[i] < 127),
                           "byte %d", a.data[i]);
-            if (a.data[i] == '\n' && at && a.data[i - at - 1] == '\n' &&
+            if (a.data[i] == '\n' && at && i > at &&
                 strchr("SDt ", a.data[i - at]) && columns >= 120)
                 ck_assert_uint_le(at, most);
             if (a.data[i] == '\n')
