@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "visualizer/export.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -447,24 +448,13 @@ void compare_name(const compare *c, const compare_row *r, char *to, size_t n)
 
 /* --- table --------------------------------------------------------------- */
 
-static void quoted(FILE *f, const char *text)
-{
-    putc('"', f);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', f);
-        putc(*text, f);
-    }
-    putc('"', f);
-}
-
 static void write_row(FILE *f, const compare *c, const compare_row *r)
 {
     static const char *const kinds[] = {"stage", "SHAVE", "group"};
     tl_class why = compare_reason(r);
 
     fprintf(f, "%s,", kinds[r->kind]);
-    quoted(f, stage_name(c, r));
+    export_quoted(f, stage_name(c, r));
     putc(',', f);
     if (r->kind != COMPARE_STAGE)
         fprintf(f, "%u", r->number);

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/str.h"
 
-static void quoted(FILE *f, const char *text)
+void export_quoted(FILE *f, const char *text)
 {
     putc('"', f);
     for (; *text; text++) {
@@ -39,7 +39,7 @@ static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
         str_printf(&out, "%s%s=", k ? "; " : "", tl_text(v->tl, args[k].name));
         put_value(&out, v->tl, &args[k]);
     }
-    quoted(f, str_text(&out));
+    export_quoted(f, str_text(&out));
     str_free(&out);
 }
 
@@ -50,9 +50,9 @@ static void write_slice(FILE *f, const view *v, const tl_row *r, uint32_t lane,
     char name[300];
 
     tl_slice_name(v->tl, l, i, name, sizeof name);
-    quoted(f, r->name);
+    export_quoted(f, r->name);
     fprintf(f, ",%u,", lane);
-    quoted(f, name);
+    export_quoted(f, name);
     fprintf(f, ",%llu,%llu,%.0f,%.0f,", (unsigned long long)tl_begin(l, i),
             (unsigned long long)tl_length(l, i),
             floor(tl_ns(v->tl, tl_begin(l, i))),

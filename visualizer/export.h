@@ -2,6 +2,8 @@
 #ifndef VPU_VISUALIZER_EXPORT_H
 #define VPU_VISUALIZER_EXPORT_H
 
+#include <stdio.h>
+
 #include "base/str.h"
 #include "visualizer/view.h"
 
@@ -14,5 +16,8 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err);
 /* The selected slice as lines of "key: value", with all its arguments; the
  * marked range, if there is one. Empty: neither is there. */
 void export_text(const view *v, str *out);
+
+/* A field of CSV, in quotes. */
+void export_quoted(FILE *f, const char *text);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "visualizer/export.h"
 #include "visualizer/table_priv.h"
 
 /* --- percentiles ---------------------------------------------------------- */
@@ -279,26 +280,15 @@ const char *table_column_name(table_column c)
     return names[c];
 }
 
-static void quoted(FILE *f, const char *text)
-{
-    putc('"', f);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', f);
-        putc(*text, f);
-    }
-    putc('"', f);
-}
-
 static void write_line(FILE *f, const table_line *l)
 {
     bool first = true;
 
-    quoted(f, l->rest ? "(other names)" : l->name);
+    export_quoted(f, l->rest ? "(other names)" : l->name);
     fprintf(f, ",%s,", table_kind(l));
-    quoted(f, l->stage ? l->stage : "");
+    export_quoted(f, l->stage ? l->stage : "");
     putc(',', f);
-    quoted(f, l->kernel ? l->kernel : "");
+    export_quoted(f, l->kernel ? l->kernel : "");
     fprintf(f, ",%llu,%llu,%.6f", (unsigned long long)l->count,
             (unsigned long long)l->total, l->share);
     if (l->count)
