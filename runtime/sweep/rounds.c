@@ -1,12 +1,20 @@
 /* The next round of halving, from the last one's results. */
 #include "runtime/sweep/rounds.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/oom.h"
 #include "runtime/sweep/figures.h"
 #include "runtime/sweep/store_priv.h"
+
+enum { TURN_SECONDS = 10 };
 
 /* A point of the last round. */
 typedef struct {
@@ -24,6 +32,7 @@ typedef struct {
     sweep_cursor points, candidates;
     file_out out;
     bool open;
+    int turn; /* held by one process at a time; -1: none */
 } rounds;
 
 static uint64_t half(uint64_t n)
@@ -127,13 +136,15 @@ static int by_candidate(const void *x, const void *y)
     return a->candidate < b->candidate ? -1 : a->candidate > b->candidate;
 }
 
+/* The points that were counted, no later ones: what is written follows from
+ * them, also when another process has added a round since. */
 static vpu_status copy_point(void *user, const sweep_point *p, vpu_error *err)
 {
     const rounds *r = user;
 
-    (void)p;
     (void)err;
-    fwrite(r->points.line, 1, r->points.n, r->out.stream);
+    if (p->number < r->begin + r->n)
+        fwrite(r->points.line, 1, r->points.n, r->out.stream);
     return VPU_OK;
 }
 
@@ -223,11 +234,29 @@ static vpu_status find_round(rounds *r, vpu_error *err)
     return st;
 }
 
+/* Held until `end`. Where the file system has no locks, or a process keeps its
+ * turn for seconds, there are none: a process that is late may then take away a
+ * round that another one has added, and adds it again itself. */
+static void take_turn(rounds *r)
+{
+    const struct timespec pause = {.tv_nsec = 1000 * 1000};
+    double last = clock_seconds() + TURN_SECONDS;
+
+    r->turn = open(file_join(r->a, r->store->dir, SWEEP_CANDIDATES),
+                   O_RDWR | O_CLOEXEC);
+    while (r->turn >= 0 && flock(r->turn, LOCK_EX | LOCK_NB) &&
+           (errno == EWOULDBLOCK || errno == EINTR) && clock_seconds() < last)
+        nanosleep(&pause, NULL);
+}
+
 static vpu_status extend(void *user, vpu_error *err)
 {
     rounds *r = user;
     const sweep_manifest *m = &r->store->manifest;
-    vpu_status st = find_round(r, err);
+    vpu_status st;
+
+    take_turn(r);
+    st = find_round(r, err);
 
     if (st || r->round + 1 >= m->dims[m->by].n)
         return st;
@@ -249,12 +278,14 @@ static void end(void *user)
     sweep_cursor_close(&r->candidates);
     if (r->open)
         file_out_abandon(&r->out);
+    if (r->turn >= 0)
+        close(r->turn);
     arena_destroy(r->a);
 }
 
 vpu_status sweep_rounds_extend(const sweep_store *s, bool *more, vpu_error *err)
 {
-    rounds r = {.store = s, .a = arena_create(0)};
+    rounds r = {.store = s, .a = arena_create(0), .turn = -1};
     vpu_status st = VPU_OK;
 
     if (s->manifest.method == SWEEP_HALVING)

@@ -93,6 +93,56 @@ START_TEST(database)
 }
 END_TEST
 
+/* A result for each point of all rounds, the later of two the better one. */
+static void put_candidates(void)
+{
+    const char *line;
+
+    sweep_expect(&p, "sweep plan m --dir d", 0, "");
+    line = sweep_file(&p, "d/candidates.jsonl");
+    for (int i = 0; *line; i++, line = strchr(line, '\n') + 1) {
+        const char *name =
+            arena_strndup(p.arena, strstr(line, "\"name\":\"") + 8, 32);
+
+        terminal_text(
+            &p, arena_printf(p.arena, "d/results/%.2s/%s.json", name, name),
+            arena_printf(p.arena,
+                         "{\"name\":\"%s\",\"figures\":{\"cycles\":%d}}\n",
+                         name, 10000 - i));
+    }
+}
+
+/* Processes that add rounds at once add each round once: 512 + 256 + 128
+ * points, whichever of them is first, and the same ones as one process alone.
+ */
+START_TEST(rounds_at_once)
+{
+    enum { PROCESSES = 8 };
+    pid_t pid[PROCESSES];
+    const char *first, *alone;
+
+    terminal_text(&p, "m",
+                  RUN "vary --shape in0=1x1x1x8 in0=1x1x1x16 in0=1x1x1x24\n"
+                      "vary --set ddr_load_stall=1..512/512\n"
+                      "method halving shape\n");
+    put_candidates();
+    first = sweep_file(&p, "d/points.jsonl");
+    sweep_expect(&p, "sweep work d", 0, "896 points: 0 computed");
+    alone = sweep_file(&p, "d/points.jsonl");
+    for (int attempt = 0; attempt < 6; attempt++) {
+        terminal_text(&p, "d/points.jsonl", first);
+        for (int i = 0; i < PROCESSES; i++)
+            pid[i] = terminal_start(&p, "sweep work d");
+        for (int i = 0; i < PROCESSES; i++) {
+            terminal_wait(&p, pid[i]);
+            ck_assert_msg(!p.status, "%s", p.err);
+        }
+        ck_assert_msg(!strcmp(sweep_file(&p, "d/points.jsonl"), alone),
+                      "the points of eight processes are others");
+    }
+}
+END_TEST
+
 /* Results written by hand, so that front, means and ranks are known: cycles of
  * 8 points over two parameters, the first of which they follow backwards. */
 static void put_results(void)
@@ -196,6 +246,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, better_half);
     tcase_add_test(t, failed_round);
+    tcase_add_test(t, rounds_at_once);
     tcase_add_test(t, database);
     tcase_add_test(t, reports);
     tcase_add_test(t, pictures);
