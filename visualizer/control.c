@@ -105,6 +105,7 @@ void control_resize(control *k, double width, double height)
             .colors = k->dark ? &theme_dark : &theme_light,
             .title = k->titles[i],
             .legend = k->legend[i],
+            .advice = k->advice[i],
             .beside = k->n_views == 2 ? k->views[!i]->tl : NULL,
             .area = {0, all ? 0 : h * i, width, h},
             .panel = true,
@@ -344,7 +345,33 @@ static void press_slices(control *k, double x, double y, unsigned mods)
     }
 }
 
-/* A line of the source, again: none; a row of the list. */
+void control_choose_advice(control *k, uint32_t finding)
+{
+    view *v = control_focused(k);
+    const facts_advice *f;
+    const facts_stage *s;
+
+    if (v->advice)
+        v->line_file = NULL;
+    v->only = 0;
+    if (finding > v->facts.n_advice || finding == v->advice) {
+        v->advice = 0;
+        return;
+    }
+    f = &v->facts.advice[finding - 1];
+    v->advice = finding;
+    if (f->cause < TL_N_CAUSES)
+        v->only = (int)f->cause + 1;
+    if (f->line) {
+        v->line_file = f->file;
+        v->line = f->line;
+    }
+    s = facts_stage_at(&v->facts, f->time);
+    if ((double)s->begin >= v->to || (double)s->end <= v->from)
+        view_show(v, (double)s->begin, (double)s->end);
+}
+
+/* A line of the source, again: none; a row of the list; a finding. */
 static void press_panel(control *k, double x, double y, unsigned mods)
 {
     view *v = control_focused(k);
@@ -364,6 +391,8 @@ static void press_panel(control *k, double x, double y, unsigned mods)
         k->change = change;
         control_go_to_change(k);
     }
+    if (paint_advice_at(p, y))
+        control_choose_advice(k, paint_advice_at(p, y));
     press_slices(k, x, y, mods);
     control_resize(k, k->width, k->height);
 }

@@ -46,6 +46,7 @@ typedef struct {
     table_look look;  /* of both */
     paint_page pages[2];
     paint_legend_item legend[2][TL_OTHER]; /* where the last picture had them */
+    double advice[2][PAINT_ADVICE];        /* likewise: where findings end */
     bool dark, searching, quit, export;
     menu menu;         /* of the right button */
     bool copy;         /* the owner is to put export_text into the clipboard */

@@ -408,6 +408,24 @@ COMMAND(reverse_slices)
     return true;
 }
 
+COMMAND(show_advice)
+{
+    return toggle_panel(k, PANEL_ADVICE);
+}
+
+COMMAND(choose_advice)
+{
+    const view *v = control_focused(k);
+    uint32_t at = key == '}' ? v->advice + 1 : v->advice - 1;
+
+    if (!v->facts.n_advice)
+        return false;
+    if (at >= 1 && at <= v->facts.n_advice)
+        control_choose_advice(k, at);
+    k->shows = PANEL_ADVICE;
+    return true;
+}
+
 COMMAND(copy_text)
 {
     const view *v = control_focused(k);
@@ -526,6 +544,7 @@ COMMAND(escape)
         v->has_range = false;
         view_select(v, NULL);
         v->line_file = NULL;
+        v->advice = 0;
         k->tells_hits = false;
         for (int i = 0; i < k->n_views; i++)
             k->views[i]->only = 0;

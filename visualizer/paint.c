@@ -500,6 +500,7 @@ static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
             (cv_box){b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h});
     paint_end(c, p, b);
     paint_badges(c, p, b);
+    paint_advice_mark(c, p, b);
     paint_range(c, p, b);
     paint_links(c, p, b);
     cv_unclip(c);
