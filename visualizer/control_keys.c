@@ -418,8 +418,6 @@ COMMAND(choose_advice)
     const view *v = control_focused(k);
     uint32_t at = key == '}' ? v->advice + 1 : v->advice - 1;
 
-    if (!v->facts.n_advice)
-        return false;
     if (at >= 1 && at <= v->facts.n_advice)
         control_choose_advice(k, at);
     k->shows = PANEL_ADVICE;

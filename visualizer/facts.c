@@ -153,7 +153,8 @@ static void add_advice(const tl_timeline *tl, facts *f, uint64_t t,
                       .after = arg_uint(tl, a, n, "estimate")};
 
     for (size_t i = 0; i < n; i++)
-        if (a[i].kind == TL_ARG_TEXT && !strcmp(tl_text(tl, a[i].name), "cause"))
+        if (a[i].kind == TL_ARG_TEXT &&
+            !strcmp(tl_text(tl, a[i].name), "cause"))
             cause = tl_class_of(tl, a[i].text);
     x.cause = cause < TL_N_CAUSES ? cause : TL_N_CAUSES;
     if (*x.text && x.after <= x.before)

@@ -36,7 +36,7 @@ typedef struct {
     uint64_t time; /* in the stage */
     uint32_t rank; /* 1: what saves most */
     uint32_t line;
-    tl_class cause; /* that it saves most of; TL_N_CAUSES = not told */
+    tl_class cause;         /* that it saves most of; TL_N_CAUSES = not told */
     uint64_t before, after; /* cycles of the stage */
 } facts_advice;
 

@@ -133,7 +133,7 @@ void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
 /* Causes from the longest down, as bars with their share of `all`, as many as
  * there is room for. */
 void paint_cause_bars(cv_canvas *c, const paint_page *p, cv_box at,
-                  const uint64_t *cause, uint64_t all);
+                      const uint64_t *cause, uint64_t all);
 void paint_advice_mark(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 void paint_tooltip(cv_canvas *c, const paint_page *p);
 /* On top of the rows: deltas of a comparison, where the chosen line runs. */

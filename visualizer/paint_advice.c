@@ -38,6 +38,7 @@ static void paragraph(column *k, cv_font font, cv_color color, const char *text)
     char row[MAX_WORD];
     size_t n = 0;
 
+    text += strspn(text, " ");
     while (*text) {
         size_t word = strcspn(text, " "), more = n + (n > 0) + word;
 
@@ -76,9 +77,9 @@ static void saves(const view *v, const facts_advice *f, char *to, size_t n)
     view_time_text(v, (double)(f->before - f->after), 0, gain, sizeof gain);
     view_time_text(v, (double)f->before, 0, all, sizeof all);
     snprintf(to, n, "%u  saves about %s of %s (%.0f %%)", f->rank, gain, all,
-             f->before ? 100 * (double)(f->before - f->after) /
-                             (double)f->before
-                       : 0);
+             f->before
+                 ? 100 * (double)(f->before - f->after) / (double)f->before
+                 : 0);
 }
 
 static void finding(column *k, const facts_advice *f, bool chosen)
@@ -91,8 +92,8 @@ static void finding(column *k, const facts_advice *f, bool chosen)
         return;
     saves(k->p->view, f, text, sizeof text);
     line(k, CV_BOLD, t->text, text);
-    snprintf(text, sizeof text, "%.150s%s%.120s", f->stage,
-             f->line ? ", " : "", f->line ? f->file : "");
+    snprintf(text, sizeof text, "%.150s%s%.120s", f->stage, f->line ? ", " : "",
+             f->line ? f->file : "");
     if (f->line)
         snprintf(text + strlen(text), sizeof text - strlen(text), ":%u",
                  f->line);
@@ -151,7 +152,8 @@ static void path(column *k)
         line(k, CV_BOLD, k->p->colors->text, text);
         k->y += 4;
         paint_cause_bars(k->c, k->p,
-                     (cv_box){k->x, k->y, k->w, k->bottom - k->y}, sums, all);
+                         (cv_box){k->x, k->y, k->w, k->bottom - k->y}, sums,
+                         all);
         return;
     }
 }
@@ -159,8 +161,7 @@ static void path(column *k)
 void paint_advice(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const facts *f = &p->view->facts;
-    column k = {c,     p, at.x + PAD, at.y + HEAD, at.w - 2 * PAD,
-                at.y + at.h - 6};
+    column k = {c, p, at.x + PAD, at.y + HEAD, at.w - 2 * PAD, at.y + at.h - 6};
 
     cv_fill(c, at, p->colors->panel);
     cv_fill(c, (cv_box){at.x, at.y, 1, at.h}, p->colors->line);

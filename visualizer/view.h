@@ -47,7 +47,7 @@ typedef struct {
     uint32_t line;
     double source_scroll; /* lines the source pane is moved from where the
                              hottest is in the middle */
-    uint32_t advice; /* the finding that is chosen, from 1; 0 = none */
+    uint32_t advice;      /* the finding that is chosen, from 1; 0 = none */
     uint64_t range_from, range_to; /* marked, in order */
     bool has_area; /* with has_range: of the rows in `area` alone */
     bool *area;    /* by row of the timeline */

@@ -23,8 +23,8 @@ struct vpu_result {
     mach_executors_result executors;
     const report_insight *insight; /* NULL: not found out yet */
     const char *text, *json;       /* NULL: not made yet */
-    json_t *tree;            /* of json */
-    const char **counters;   /* paths of numbers */
+    json_t *tree;                  /* of json */
+    const char **counters;         /* paths of numbers */
     size_t n_counters, counters_cap;
 };
 

@@ -182,8 +182,8 @@ static const char *plain_name(const char *path)
 static void put_instant(const report_source *r, const advice_finding *f,
                         uint32_t rank, uint64_t at, trc_writer *w)
 {
-    trc_track track =
-        trc_track_slices(w, trc_track_group(w, 0, "vpusim"), "advice", TRC_CYCLES);
+    trc_track track = trc_track_slices(w, trc_track_group(w, 0, "vpusim"),
+                                       "advice", TRC_CYCLES);
     const trc_arg args[] = {
         TRC_UINT("rank", rank),
         TRC_TEXT("stage", r->graph->launches[f->launch].name),

@@ -99,7 +99,35 @@ static void add_path(trc_writer *w, trc_track device)
 typedef struct {
     bool slow; /* one group waits longer than in the other trace */
     bool path; /* it is told */
+    bool advice;
 } trace_form;
+
+/* Two findings of the stage, the first with a line. */
+static void add_advice(trc_writer *w)
+{
+    trc_track track = trc_track_slices(w, trc_track_group(w, 0, "vpusim"),
+                                       "advice", TRC_CYCLES);
+
+    for (uint64_t i = 1; i <= 2; i++) {
+        trc_arg args[] = {
+            TRC_UINT("rank", i),
+            TRC_TEXT("stage", "norm"),
+            TRC_TEXT("rule", i == 1 ? "dma-form" : "work-groups"),
+            TRC_TEXT("file", i == 1 ? "norm.cl" : ""),
+            TRC_UINT("line", i == 1 ? 5 : 0),
+            TRC_TEXT("cause", i == 1 ? "DDR stall" : "issue"),
+            TRC_UINT("cycles", 12000),
+            TRC_UINT("estimate", 6000 * i - 1000),
+            TRC_TEXT("text", i == 1 ? "55 % of the SHAVEs' time waits for "
+                                      "loads; copy what a work-group needs by "
+                                      "DMA, beside the work on its neighbours"
+                                    : "a work-group is short"),
+            TRC_TEXT("knob", i == 1 ? "dma-form" : "groups")};
+
+        trc_instant(w, track, 0,
+                    &(trc_event){.name = "advice", .args = args, .n_args = 10});
+    }
+}
 
 static void write_trace(const char *name, trace_form form)
 {
@@ -149,6 +177,8 @@ static void write_trace(const char *name, trace_form form)
                                    TRC_CYCLES));
     if (form.path)
         add_path(w, device);
+    if (form.advice)
+        add_advice(w);
     ck_assert(!trc_writer_commit(w, &err));
 }
 
@@ -219,6 +249,7 @@ static void setup(void)
     write_trace("before.pftrace", (trace_form){.path = false});
     write_trace("after.pftrace", (trace_form){.slow = true});
     write_trace("path.pftrace", (trace_form){.path = true});
+    write_trace("advised.pftrace", (trace_form){.path = true, .advice = true});
     screen_open(&s, p.dir);
 }
 
@@ -342,6 +373,26 @@ START_TEST(session_of_a_critical_path)
     expect("path-only");
     screen_do(&s, "key x");
     expect("path");
+    quit(pid);
+}
+END_TEST
+
+/* A click on a finding shows its cause alone, its stage and its line; the other
+ * finding has none; Escape ends it. */
+START_TEST(session_of_advice)
+{
+    pid_t pid = terminal_start(&p, "view advised.pftrace --size 1000x640 "
+                                   "--theme light --scale 1");
+
+    screen_focus(&s, "advised");
+    screen_do(&s, "mousemove 300 600 key b");
+    expect("advice");
+    screen_do(&s, "mousemove 700 130 click 1 mousemove 300 600");
+    expect("advice-chosen");
+    screen_do(&s, "key braceright mousemove 300 600");
+    expect("advice-second");
+    screen_do(&s, "key Escape");
+    expect("advice");
     quit(pid);
 }
 END_TEST
@@ -503,6 +554,7 @@ int main(void)
     tcase_add_test(tc, session_of_an_area);
     tcase_add_test(tc, session_of_two_traces);
     tcase_add_test(tc, session_of_a_critical_path);
+    tcase_add_test(tc, session_of_advice);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
     tcase_add_test(tc, what_is_remembered);
