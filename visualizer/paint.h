@@ -11,6 +11,7 @@
 
 /* Where the parts of a page are. w or h 0: not shown. */
 typedef struct {
+    cv_box difference; /* of a comparison, above the rows */
     cv_box title, legend, axis, labels, rows, panel, minimap, status;
     cv_box bar;   /* to scroll the rows; h 0: all are seen */
     cv_box thumb; /* in it */
@@ -137,6 +138,8 @@ void paint_cause_bars(cv_canvas *c, const paint_page *p, cv_box at,
 void paint_advice_mark(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 void paint_tooltip(cv_canvas *c, const paint_page *p);
 /* On top of the rows: deltas of a comparison, where the chosen line runs. */
+/* Where B loses and gains, along A's time. */
+void paint_difference(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 /* B's row of the same name in the lower half of A's. */
 void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,
