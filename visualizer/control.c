@@ -140,6 +140,18 @@ static void tell_hits(control *k)
              k->searching ? "_" : "", hits);
 }
 
+/* "rows: dma_   2 of 24; commas between several" */
+static void tell_filter(control *k, const view *v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        n += !view_is_hidden(v, &v->rows[i]);
+    snprintf(k->status, sizeof k->status,
+             "rows: %s_   %u of %u; commas between several, Esc: all",
+             v->filter, n, v->n_rows);
+}
+
 void control_tell_hover(control *k)
 {
     paint_page *p = &k->pages[k->focus];
@@ -147,6 +159,10 @@ void control_tell_hover(control *k)
     char name[300], length[64], begin[64];
     const tl_lane *l;
 
+    if (k->filtering) {
+        tell_filter(k, v);
+        return;
+    }
     if (k->searching || (k->tells_hits && k->hits.on)) {
         tell_hits(k);
         return;
@@ -395,6 +411,11 @@ static void press_panel(control *k, double x, double y, unsigned mods)
         control_choose_advice(k, paint_advice_at(p, y));
     press_slices(k, x, y, mods);
     control_resize(k, k->width, k->height);
+}
+
+bool control_types(const control *k)
+{
+    return k->searching || k->filtering || control_chooses(k);
 }
 
 /* What keys and the mouse are for. */

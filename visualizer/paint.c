@@ -73,7 +73,7 @@ void paint_layout(const paint_page *p, paint_boxes *b)
     if (b->rows.h < 0)
         b->rows.h = 0;
     b->labels = (cv_box){a.x + MARGIN, b->rows.y, LABELS, b->rows.h};
-    if (p->status && p->view->height > b->rows.h && b->rows.h > 0) {
+    if (p->minimap && p->view->height > b->rows.h && b->rows.h > 0) {
         double share = b->rows.h / p->view->height;
 
         b->bar = (cv_box){x + w + 3, b->rows.y, MARGIN - 5, b->rows.h};
@@ -122,7 +122,10 @@ static void paint_hidden(cv_canvas *c, const paint_page *p, cv_slot at)
         if (v->rows[i].hidden)
             str_printf(&text, "%s%s", n++ ? ", " : "hidden (H shows): ",
                        v->tl->rows[v->rows[i].row].name);
-    if (n && p->status)
+    if (v->filter[0])
+        str_printf(&text, "%srows with %s%s", n ? "; " : "", v->filter,
+                   n ? "" : " (H shows all)");
+    if (text.n && p->status)
         cv_text_fit(c, at, CV_NORMAL, p->colors->dim, str_text(&text));
     str_free(&text);
 }

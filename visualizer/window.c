@@ -288,7 +288,7 @@ static bool on_key(win *w, const SDL_KeyboardEvent *e)
  * opens the search is not part of it. */
 static bool on_text(win *w, const char *text)
 {
-    if (w->k.searching || control_chooses(&w->k))
+    if (control_types(&w->k))
         return control_text(&w->k, text);
     return !text[1] && control_key(&w->k, (uint32_t)(unsigned char)text[0], 0);
 }

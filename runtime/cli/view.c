@@ -19,7 +19,7 @@
 #include "visualizer/window.h"
 
 typedef struct {
-    const char *file, *compare, *range, *select, *csv, *html;
+    const char *file, *compare, *range, *select, *rows, *csv, *html;
     compare_mode mode;
     paint_panel_kind panel;
     table_grouping slices;
@@ -177,6 +177,8 @@ static const cli_option rows[] = {
      .help = "dim what is not on the critical path"},
     {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
      .help = "from time A to B: cycles, or with ns, us, ms behind"},
+    {"rows", "TEXT,TEXT", OPTION_NAME, AT(rows),
+     .help = "show the rows alone whose names hold one of the texts"},
     {"select", "TEXT", OPTION_NAME, AT(select),
      .help = "select the first slice whose name holds TEXT"},
     {"unit", "auto|cycles|ns|us|ms", OPTION_CHOICE, AT(unit),
@@ -333,6 +335,11 @@ static vpu_status prepare(shown *s, const options *o, vpu_error *err)
                        "vpu run do, but for the level summary",
                        s->title);
     s->v.path_only = o->path_only;
+    if (o->rows)
+        view_filter(&s->v, o->rows);
+    if (o->rows && !(s->v.height > 0))
+        return err_set(err, VPU_ERR_INVALID, "--rows: no row of %s holds '%s'",
+                       s->title, o->rows);
     if (o->range) {
         vpu_status st = show_range(s, o->range, err);
 

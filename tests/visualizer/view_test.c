@@ -122,6 +122,14 @@ START_TEST(table_has_every_group)
     for (at = csv; (at = strstr(at, "\"comp ")); at++)
         groups++;
     ck_assert_int_eq(groups, 32);
+    /* Of some rows: those of two SHAVEs. */
+    terminal_run(&p, "view t.pftrace --csv b.csv --rows SHAVE");
+    ck_assert_msg(!p.status, "%s", p.err);
+    ck_assert(!file_read(arena_printf(p.arena, "%s/b.csv", p.dir), 1 << 24,
+                         p.arena, &csv, &n, &err));
+    ck_assert(strstr(csv, "\"comp ") && !strstr(csv, "\"stages\""));
+    terminal_run(&p, "view t.pftrace --csv b.csv --rows nobody");
+    terminal_expect(&p, 2, "--rows: no row of t holds 'nobody'");
 }
 END_TEST
 
