@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/late.h"
+#include "visualizer/display.h"
 #include "visualizer/export.h"
 #include "visualizer/picture.h"
 #include "visualizer/state.h"
@@ -399,6 +400,8 @@ static void fit_display(win *w)
         w->st.height = (uint32_t)room.h;
 }
 
+enum { WIDTH = 1440, HEIGHT = 900 }; /* of a window that was never resized */
+
 static vpu_status open_window(win *w, vpu_error *err)
 {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
@@ -411,6 +414,12 @@ static vpu_status open_window(win *w, vpu_error *err)
          !strcmp(SDL_GetCurrentVideoDriver(), "evdev"))) {
         SDL_SetError("no display");
         return sdl_failed(err, "no window");
+    }
+    if (w->st.scale == 0)
+        w->st.scale = display_scale();
+    if (!w->st.width) {
+        w->st.width = (uint32_t)(WIDTH * w->st.scale);
+        w->st.height = (uint32_t)(HEIGHT * w->st.scale);
     }
     fit_display(w);
     w->window = SDL_CreateWindow(
@@ -514,7 +523,6 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     if (!w)
         return err_set(err, VPU_ERR_NOMEM, "window: out of memory");
     w->o = o;
-    w->st = (viewer_state){.width = 1440, .height = 900, .scale = 1};
     viewer_state_load(&w->st);
     before = w->st;
     if (o->width) {

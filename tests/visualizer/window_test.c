@@ -17,6 +17,7 @@
 #include "base/trace/writer.h"
 #include "tests/support/terminal.h"
 #include "tests/visualizer/screen.h"
+#include "visualizer/display.h"
 #include "visualizer/load.h"
 
 static terminal p;
@@ -458,6 +459,59 @@ START_TEST(what_is_remembered)
 }
 END_TEST
 
+static void tell_dots(const char *resources)
+{
+    char *const argv[] = {"xprop",
+                          "-root",
+                          "-f",
+                          "RESOURCE_MANAGER",
+                          "8s",
+                          "-set",
+                          "RESOURCE_MANAGER",
+                          (char *)(uintptr_t)resources,
+                          NULL};
+    int status = -1;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (!pid) {
+        execvp("xprop", argv);
+        _exit(127);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(!status, "xprop (scripts/deps)");
+}
+
+/* A desktop of two pixels for one: the same page at that scale, which is not
+ * remembered, since another display may have another one. */
+START_TEST(a_dense_display)
+{
+    pid_t pid;
+
+    ck_assert(display_dots("*color: 1\nXft.dpi:\t120\n") == 120);
+    ck_assert(display_dots("Xft.dpi: 7200\n") == 0);
+    ck_assert(display_dots("NoXft.dpi: 96\nXft.dpi:") == 0);
+    ck_assert(display_dots(NULL) == 0);
+    ck_assert(display_scale_of(0) == 1 && display_scale_of(72) == 1);
+    ck_assert(display_scale_of(120) == 1.25 && display_scale_of(163) == 1.75);
+    ck_assert(display_scale_of(1000) == 4);
+    tell_dots("Xft.antialias:\t1\nXft.dpi:\t192\n");
+    pid =
+        terminal_start(&p, "view before.pftrace --size 1000x640 --theme light");
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 300 600");
+    expect("dense");
+    quit(pid);
+    ck_assert_ptr_null(strstr(remembered(), "scale"));
+    pid = terminal_start(&p, "view before.pftrace --size 1000x640 --scale 1 "
+                             "--theme light");
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 300 600");
+    expect("start");
+    quit(pid);
+}
+END_TEST
+
 /* The first part of a trace under its temporary name, then all of it. */
 START_TEST(a_trace_that_grows)
 {
@@ -558,6 +612,7 @@ int main(void)
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
     tcase_add_test(tc, what_is_remembered);
+    tcase_add_test(tc, a_dense_display);
     tcase_add_test(tc, a_list_of_traces);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
