@@ -38,7 +38,8 @@ typedef struct {
     arena *a; /* of the list of recent traces */
     struct {
         bool on;
-        bool done; /* set by the thread */
+        bool first; /* begin_with */
+        bool done;  /* set by the thread */
         pthread_t thread;
         char path[4096], text[4200];
         load_watch watch;
@@ -181,6 +182,7 @@ static void show_other(win *w)
     w->k.dark = old.dark;
     w->k.choose = old.choose;
     w->k.look = old.look;
+    w->k.shows = w->other.first ? w->o->panel : w->k.shows;
     w->k.tables[0] = &w->tables[0];
     viewer_state_load_searches(&w->k);
     snprintf(w->file, sizeof w->file, "%s", w->other.path);
@@ -195,7 +197,7 @@ static void show_other(win *w)
 
 /* While a trace is read: how far it is; at its end: it is shown, or the reason
  * why not. */
-static void watch_loading(win *w)
+static void watch_loading(win *w, vpu_error *err)
 {
     uint64_t events;
 
@@ -218,6 +220,12 @@ static void watch_loading(win *w)
     w->k.loading = NULL;
     if (!w->other.st) {
         show_other(w);
+        w->other.first = false;
+        return;
+    }
+    if (w->other.first) {
+        *err = w->other.err;
+        w->k.quit = true;
         return;
     }
     snprintf(w->k.status, sizeof w->k.status, "%.250s", w->other.err.msg);
@@ -463,7 +471,9 @@ static void loop(win *w, vpu_error *err)
     SDL_Event e;
 
     while (!w->k.quit) {
-        watch_loading(w);
+        watch_loading(w, err);
+        if (w->k.quit) /* the first trace cannot be read */
+            break;
         count(w);
         if (w->dirty)
             draw(w);
@@ -552,8 +562,11 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     }
     st = open_window(w, err);
     if (!st) {
+        w->other.first = o->begin_with != NULL;
         if (o->file)
             viewer_state_opened(o->file);
+        else if (o->begin_with)
+            begin_loading(w, o->begin_with);
         else
             show_list(w);
         opened = w->st;

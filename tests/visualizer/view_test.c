@@ -135,6 +135,17 @@ END_TEST
 
 /* The figures of "comp" in the table of slices are those of its single slices
  * in the other table; twice it is the same, byte by byte. */
+START_TEST(memory_ends_a_trace)
+{
+    terminal_run(&p, "view t.pftrace --text --memory 1");
+    terminal_expect(&p, 0, "");
+    /* Looked at now and then: a short trace is there before. */
+    ck_assert_ptr_null(strstr(p.out, "partial"));
+    terminal_run(&p, "view t.pftrace --text --memory much");
+    terminal_expect(&p, 2, "--memory");
+}
+END_TEST
+
 START_TEST(slices_add_up)
 {
     uint64_t n = 0, sum = 0, least = UINT64_MAX, most = 0;
@@ -265,6 +276,7 @@ int main(void)
     tcase_add_test(t, what_is_not_on_the_path_is_dimmed);
     tcase_add_test(t, table_has_every_group);
     tcase_add_test(t, slices_add_up);
+    tcase_add_test(t, memory_ends_a_trace);
     tcase_add_test(t, refusals);
     tcase_add_test(t, a_cut_file_is_shown_in_part);
     tcase_add_test(t, without_a_display_it_says_what_to_do);

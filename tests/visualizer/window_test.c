@@ -459,6 +459,56 @@ START_TEST(what_is_remembered)
 }
 END_TEST
 
+/* A million slices, which the window does not wait for. */
+static void write_long(void)
+{
+    trc_track device, shave[2];
+    trc_writer *w;
+    vpu_error err;
+
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO,
+                              arena_printf(p.arena, "%s/long.pftrace", p.dir),
+                              &err));
+    device = trc_track_group(w, 0, "device");
+    for (int i = 0; i < 2; i++)
+        shave[i] =
+            trc_track_slices(w, device, i ? "SHAVE 1" : "SHAVE 0", TRC_CYCLES);
+    for (uint64_t g = 0; g < 250000; g++)
+        for (int i = 0; i < 2; i++)
+            add_group(w, shave[i], g * 100, g, 40 + (uint64_t)i * 20, 30);
+    ck_assert(!trc_writer_commit(w, &err));
+}
+
+/* Read beside the window, with the options of the command line; what is no
+ * trace ends the window with its reason. */
+START_TEST(a_long_trace)
+{
+    char *junk;
+    pid_t pid;
+
+    write_long();
+    pid = terminal_start(&p, "view long.pftrace --size 1000x640 --theme light "
+                             "--scale 1 --rows SHAVE --panel slices --unit "
+                             "cycles --range 1000..9000");
+    screen_focus(&s, "long");
+    screen_do(&s, "mousemove 300 600");
+    expect("long");
+    quit(pid);
+    junk = calloc(1, 17 << 20);
+    ck_assert(junk != NULL);
+    terminal_file(&p, "junk.pftrace", junk, 17 << 20);
+    free(junk);
+    terminal_run(&p, "view junk.pftrace");
+    terminal_expect(&p, 2, "junk.pftrace: byte 1");
+    terminal_run(&p, "view long.pftrace --text --memory 1M");
+    terminal_expect(&p, 0, "");
+    ck_assert_ptr_nonnull(strstr(p.out, "the memory given to it is full"));
+    terminal_run(&p, "view long.pftrace --select nothing");
+    terminal_expect(&p, 2, "--select: nothing holds 'nothing'");
+}
+END_TEST
+
 static void tell_dots(const char *resources)
 {
     char *const argv[] = {"xprop",
@@ -611,6 +661,7 @@ int main(void)
     tcase_add_test(tc, session_of_advice);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
+    tcase_add_test(tc, a_long_trace);
     tcase_add_test(tc, what_is_remembered);
     tcase_add_test(tc, a_dense_display);
     tcase_add_test(tc, a_list_of_traces);
