@@ -433,7 +433,7 @@ static vpu_status open_window(win *w, vpu_error *err)
     w->window = SDL_CreateWindow(
         w->o->titles[0], SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
         (int)w->st.width, (int)w->st.height,
-        SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+        SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI | SDL_WINDOW_HIDDEN);
     if (!w->window)
         return sdl_failed(err, "no window");
     w->renderer = SDL_CreateRenderer(w->window, -1, 0);
@@ -441,6 +441,9 @@ static vpu_status open_window(win *w, vpu_error *err)
         w->renderer = SDL_CreateRenderer(w->window, -1, SDL_RENDERER_SOFTWARE);
     if (!w->renderer)
         return sdl_failed(err, "no window");
+    /* A renderer may need another kind of window than the one that is there,
+     * and makes it anew: nobody sees that. */
+    SDL_ShowWindow(w->window);
     SDL_SetWindowMinimumSize(w->window, 400, 240);
     SDL_StartTextInput();
     return fit_buffers(w, err);
