@@ -1,6 +1,7 @@
 /* Keys, text and mouse buttons as changes of the views; the page painted with
  * panels and messages. */
 #include "visualizer/control_priv.h"
+#include "visualizer/tools.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -447,9 +448,34 @@ static void scroll_bar(control *k, const paint_boxes *b, double y)
     clamp_scroll(k);
 }
 
+/* Of the first page that is shown. */
+static tools_place tools_place_of(const control *k)
+{
+    int i = is_shown(k, 0) ? 0 : 1;
+    paint_boxes b;
+
+    paint_layout(&k->pages[i], &b);
+    return (tools_place){b.title, k->cmp != NULL};
+}
+
+/* Its command, as if the mouse were nowhere; text that was typed stays as it
+ * is.
+ */
+static void press_tool(control *k, uint32_t key)
+{
+    double x = k->mouse_x;
+
+    k->searching = k->filtering = false;
+    k->mouse_x = -1;
+    control_key(k, key, 0);
+    k->mouse_x = x;
+    control_hover(k);
+}
+
 bool control_press(control *k, double x, double y, int button, int clicks,
                    unsigned mods)
 {
+    const tools_place tools = tools_place_of(k);
     view *v;
     paint_boxes b;
 
@@ -472,6 +498,10 @@ bool control_press(control *k, double x, double y, int button, int clicks,
     k->mouse_x = x;
     k->mouse_y = y;
     control_hover(k);
+    if (button == 1 && tools_at(&tools, x, y)) {
+        press_tool(k, tools_at(&tools, x, y));
+        return true;
+    }
     v = control_focused(k);
     control_boxes(k, &b);
     k->moved = false;
@@ -691,11 +721,26 @@ static void paint_loading(const control *k, cv_canvas *c)
                 "Esc: show what has been read by now");
 }
 
+static void paint_tools(const control *k, cv_canvas *c)
+{
+    tools_place at = tools_place_of(k);
+    uint32_t key =
+        k->drag == DRAG_NONE ? tools_at(&at, k->mouse_x, k->mouse_y) : 0;
+    const control_help *help = key ? control_help_of(key) : NULL;
+    char tip[160];
+
+    if (help)
+        snprintf(tip, sizeof tip, "%s  (%s)", help->text, help->keys);
+    tools_paint(&at, c, k->pages[0].colors, k->mouse_x, k->mouse_y,
+                help ? tip : NULL);
+}
+
 void control_paint(control *k, cv_canvas *c)
 {
     for (int i = 0; i < k->n_views; i++)
         if (is_shown(k, i))
             paint(c, &k->pages[i]);
+    paint_tools(k, c);
     if (k->help)
         paint_help(k, c);
     if (k->menu.open)

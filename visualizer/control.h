@@ -122,6 +122,8 @@ typedef struct {
 
 /* Their number; *rows unless NULL. */
 size_t control_help_rows(const control_help **rows);
+/* The row of a key; NULL: it has none. */
+const control_help *control_help_of(uint32_t key);
 /* Into how many pages the window's height cuts them. */
 unsigned control_help_pages(const control *k);
 

@@ -591,6 +591,25 @@ size_t control_help_rows(const control_help **rows)
     return sizeof help_rows / sizeof *help_rows;
 }
 
+const control_help *control_help_of(uint32_t key)
+{
+    /* The line of each row of `bindings`: an ALSO belongs to the KEY above. */
+    static const uint8_t begins[] = {
+#define KEY(shown, text, run, ...) 1,
+#define ALSO(run, ...) 0,
+#include "visualizer/keys.def"
+    };
+    size_t line = 0;
+
+    for (size_t i = 0; i < sizeof begins; i++) {
+        line += begins[i];
+        for (int n = 0; n < MAX_CODES && bindings[i].codes[n]; n++)
+            if (bindings[i].codes[n] == key)
+                return &help_rows[line - 1];
+    }
+    return NULL;
+}
+
 static bool run_binding(control *k, uint32_t key, unsigned mods)
 {
     for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)

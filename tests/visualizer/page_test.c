@@ -10,6 +10,7 @@
 #include "visualizer/control.h"
 #include "visualizer/export.h"
 #include "visualizer/load.h"
+#include "visualizer/tools.h"
 
 enum { W = 900, H = 400, N_SHAVES = 16, LENGTH = 1000 };
 
@@ -257,6 +258,69 @@ static void right_click(double x, double y)
 }
 
 /* A box inside the page; each line runs a command that is there. */
+/* Where the button of that key is, from the right on; false: nowhere. */
+static bool tool_place(uint32_t wanted, double *x, double *y)
+{
+    paint_boxes b;
+
+    paint_layout(&k.pages[0], &b);
+    *y = b.title.y + b.title.h / 2;
+    for (*x = k.width; *x >= 0; *x -= 2)
+        if (tools_at(&(tools_place){b.title, false}, *x, *y) == wanted)
+            return true;
+    return false;
+}
+
+/* Each button runs its key's command and says what it does; where it is narrow
+ * the first ones are left, and the title stays readable. */
+START_TEST(the_buttons)
+{
+    static const uint32_t keys[] = {
+#define TOOL(text, key, compares) compares ? 0 : key,
+#include "visualizer/tools.def"
+    };
+    double x, y;
+    unsigned n = 0;
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const control_help *help = control_help_of(keys[i]);
+
+        if (!keys[i])
+            continue;
+        ck_assert_msg(help != NULL, "key %#x", keys[i]);
+        control_resize(&k, 1600, H);
+        ck_assert_msg(tool_place(keys[i], &x, &y), "key %#x", keys[i]);
+        control_motion(&k, x, y);
+        ck_assert_msg(strstr(drawn(), help->text), "%s", help->text);
+        control_motion(&k, 10, 300);
+        ck_assert(!strstr(drawn(), arena_printf(p.arena, "%s  (", help->text)));
+        n++;
+    }
+    ck_assert_uint_gt(n, 10);
+    control_resize(&k, W, H);
+    view_show(&v, 100, 200);
+    ck_assert(tool_place(KEY_HOME, &x, &y));
+    click(x, y);
+    ck_assert_double_eq(v.to - v.from, LENGTH);
+    ck_assert(tool_place('+', &x, &y));
+    click(x, y); /* around the middle, not where the button is */
+    ck_assert_double_eq_tol((v.from + v.to) / 2, LENGTH / 2.0, 1);
+    ck_assert_double_lt(v.to - v.from, LENGTH);
+    ck_assert(tool_place('/', &x, &y));
+    click(x, y);
+    ck_assert(k.searching);
+    ck_assert(tool_place('r', &x, &y) == false); /* no room */
+    ck_assert(tool_place('?', &x, &y));
+    click(x, y); /* ends typing */
+    ck_assert(!k.searching && k.help == 1);
+    control_key(&k, KEY_ESCAPE, 0);
+    control_resize(&k, 400, 240);
+    ck_assert(tool_place('?', &x, &y));
+    ck_assert_double_gt(x, 200);
+    paint_all();
+}
+END_TEST
+
 /* Where the line of that key is. */
 static double menu_line(uint32_t wanted)
 {
@@ -381,6 +445,7 @@ int main(void)
     tcase_add_test(t, the_filter);
     tcase_add_test(t, the_legend);
     tcase_add_test(t, the_bar);
+    tcase_add_test(t, the_buttons);
     tcase_add_test(t, the_menu);
     tcase_add_test(t, text);
     suite_add_tcase(s, t);
