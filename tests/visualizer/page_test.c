@@ -288,7 +288,7 @@ START_TEST(the_buttons)
         if (!keys[i])
             continue;
         ck_assert_msg(help != NULL, "key %#x", keys[i]);
-        control_resize(&k, 1600, H);
+        control_resize(&k, 2000, H);
         ck_assert_msg(tool_place(keys[i], &x, &y), "key %#x", keys[i]);
         control_motion(&k, x, y);
         ck_assert_msg(strstr(drawn(), help->text), "%s", help->text);
