@@ -15,6 +15,7 @@
 #include "visualizer/follow.h"
 #include "visualizer/html.h"
 #include "visualizer/load.h"
+#include "visualizer/multiples.h"
 #include "visualizer/picture.h"
 #include "visualizer/text.h"
 #include "visualizer/window.h"
@@ -27,6 +28,8 @@ typedef struct {
     bool slices_given, panel_given, mode_given, follow, keys, path_only, text;
     uint32_t columns;          /* 0: not given */
     unsigned long long memory; /* bytes; 0: not given */
+    char *const *several;      /* files, more than one; NULL: file */
+    uint32_t n_several;
     view_unit unit;
     picture_options picture;
 } options;
@@ -213,6 +216,25 @@ static bool writes(const options *o)
     return o->picture.png || o->picture.svg || o->csv || o->html || o->text;
 }
 
+/* A picture of several; what shows one of them has nothing to say about it. */
+static int take_several(options *o, const options_line *line, arena *a)
+{
+    if (line->n_words > MULTIPLES_MAX)
+        return cli_usage(&cli_view, "%d files; at most %d make a picture",
+                         line->n_words, MULTIPLES_MAX);
+    if (o->compare || o->csv || o->html || o->text || o->follow || o->range ||
+        o->select || o->rows || !(o->picture.png || o->picture.svg))
+        return cli_usage(&cli_view,
+                         "several files, '%s' as well, are a picture of small "
+                         "ones: with --png or --svg, --size, --theme and "
+                         "--memory alone; two of them: --compare",
+                         line->words[1]);
+    o->several = arena_memdup(a, line->words,
+                              (size_t)line->n_words * sizeof *line->words);
+    o->n_several = (uint32_t)line->n_words;
+    return CLI_OK;
+}
+
 static int parse(options *o, arena *a, int argc, char **argv)
 {
     options_line line = {.argc = argc, .argv = argv};
@@ -228,8 +250,7 @@ static int parse(options *o, arena *a, int argc, char **argv)
         return cli_usage(&cli_view, "which FILE? Without one a window opens "
                                     "that asks; options of a trace need it");
     if (line.n_words > 1)
-        return cli_usage(&cli_view, "one file, not '%s' as well",
-                         line.words[1]);
+        return take_several(o, &line, a);
     o->file = line.n_words ? line.words[0] : NULL;
     if (o->follow && (o->compare || writes(o) || o->range || o->select))
         return cli_usage(&cli_view, "--follow opens a window of one trace: not "
@@ -597,6 +618,38 @@ static vpu_status show(options *o, traces *t, vpu_error *err)
     return open_window(o, t, err);
 }
 
+static vpu_status show_several(const options *o, vpu_error *err)
+{
+    multiples_trace *list = calloc(o->n_several, sizeof *list);
+    multiples_page page = {.traces = list,
+                           .n = o->n_several,
+                           .colors = o->picture.colors ? o->picture.colors
+                                                       : &theme_light,
+                           .width = o->picture.width ? o->picture.width : 1600};
+    vpu_status st = VPU_OK;
+
+    if (!list)
+        return err_set(err, VPU_ERR_NOMEM, "no memory for %u pictures",
+                       o->n_several);
+    for (uint32_t i = 0; i < o->n_several && !st; i++) {
+        load_watch watch = {.most_bytes = o->memory};
+        shown s = {0};
+
+        st = open_shown(&s, o->several[i], o, &watch, err);
+        if (!st)
+            multiples_take(&s.v, s.title, &list[i]);
+        free_shown(&s);
+    }
+    if (page.width < 400)
+        page.width = 400;
+    if (!st && o->picture.png)
+        st = multiples_write(&page, o->picture.png, err);
+    if (!st && o->picture.svg)
+        st = multiples_write(&page, o->picture.svg, err);
+    free(list);
+    return st;
+}
+
 static void list_keys(void)
 {
     const control_help *list;
@@ -625,13 +678,18 @@ static int view_main(int argc, char **argv)
     int rc = parse(&o, a, argc, argv);
     vpu_status st;
 
-    arena_destroy(a);
-    if (rc)
+    if (rc || o.keys) {
+        arena_destroy(a);
+        if (!rc)
+            list_keys();
         return rc;
-    if (o.keys) {
-        list_keys();
-        return CLI_OK;
     }
+    if (o.several) {
+        st = show_several(&o, &err);
+        arena_destroy(a);
+        return st ? cli_fail(&err) : CLI_OK;
+    }
+    arena_destroy(a);
     if (!(t.s = calloc(2, sizeof *t.s)))
         return cli_usage(&cli_view, "out of memory");
     t.memory = o.memory;
@@ -655,11 +713,13 @@ const cli_command cli_view = {
     .name = "view",
     .summary = "show a run's timeline",
     .head =
-        "usage: vpu view [FILE] [OPTIONS]\n\n"
+        "usage: vpu view [FILE] [OPTIONS]\n"
+        "       vpu view FILE FILE... --png OUT | --svg OUT\n\n"
         "Shows a timeline that vpu run --trace wrote: what each SHAVE does and waits\n"
         "for, DMA transfers, DDR traffic. Other Perfetto traces are shown as plain\n"
         "tracks. A file that is cut off is shown as far as it goes. Without FILE the\n"
-        "window lists traces to open.\n\n",
+        "window lists traces to open. Several files are a picture of small ones, on\n"
+        "one scale of time.\n\n",
     .tables = tables,
     .n_tables = sizeof tables / sizeof *tables,
     .tail =

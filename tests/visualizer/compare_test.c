@@ -11,6 +11,7 @@
 #include "base/trace/writer.h"
 #include "visualizer/compare.h"
 #include "visualizer/load.h"
+#include "visualizer/multiples.h"
 
 enum { STAGES = 3, SHAVES = 3, GROUPS = 7 };
 
@@ -213,6 +214,47 @@ START_TEST(every_number_is_what_was_put_in)
 }
 END_TEST
 
+/* What is kept of a trace for a small picture: all that was put in. */
+START_TEST(small_pictures)
+{
+    static const char *const names[] = {"conv", "norm", "conv"};
+    multiples_trace *t = calloc(1, sizeof *t);
+    uint64_t issue = 0, stall = 0;
+    double shares[2] = {0};
+    tl_timeline tl;
+    put p;
+    view v;
+
+    ck_assert(t != NULL);
+    seed = 4 + (uint64_t)_i;
+    make(names, &p, &tl, &v);
+    multiples_take(&v, "one", t);
+    for (int s = 0; s < STAGES; s++)
+        for (int i = 0; i < SHAVES; i++)
+            for (int g = 0; g < GROUPS; g++) {
+                issue += p.part[s][i][g][0];
+                stall += p.part[s][i][g][1];
+            }
+    ck_assert_str_eq(t->title, "one");
+    ck_assert_uint_eq(t->n_shaves, SHAVES);
+    ck_assert_uint_eq(t->cause[TL_ISSUE], issue);
+    ck_assert_uint_eq(t->cause[TL_DDR], stall);
+    ck_assert_uint_eq(t->all, SHAVES * facts_work(&v.facts));
+    ck_assert_double_eq_tol(t->ns, tl_ns(&tl, facts_work(&v.facts)), 1e-9);
+    for (int k = 0; k < MULTIPLES_COLUMNS; k++) {
+        ck_assert(t->share[k][TL_ISSUE] + t->share[k][TL_DDR] < 1.0001f);
+        shares[0] += (double)t->share[k][TL_ISSUE] / MULTIPLES_COLUMNS;
+        shares[1] += (double)t->share[k][TL_DDR] / MULTIPLES_COLUMNS;
+    }
+    /* Columns are of whole ticks, so not all equally long. */
+    ck_assert_double_eq_tol(shares[0], (double)issue / (double)t->all, 0.01);
+    ck_assert_double_eq_tol(shares[1], (double)stall / (double)t->all, 0.01);
+    free(t);
+    view_free(&v);
+    tl_free(&tl);
+}
+END_TEST
+
 /* The n-th of a name with the n-th; what is left by place when both have as
  * many left. */
 START_TEST(stages_find_each_other)
@@ -316,6 +358,7 @@ int main(void)
     int failed;
 
     tcase_add_loop_test(tc, every_number_is_what_was_put_in, 0, 5);
+    tcase_add_loop_test(tc, small_pictures, 0, 5);
     tcase_add_test(tc, stages_find_each_other);
     tcase_add_test(tc, recorded_times_of_stages_only);
     suite_add_tcase(s, tc);

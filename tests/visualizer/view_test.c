@@ -135,6 +135,37 @@ END_TEST
 
 /* The figures of "comp" in the table of slices are those of its single slices
  * in the other table; twice it is the same, byte by byte. */
+/* A picture of several: as many titles, the fastest framed; what is about one
+ * trace is refused, and a file that is none. */
+START_TEST(several_traces)
+{
+    char *svg;
+    size_t n;
+    vpu_error err;
+
+    terminal_run(&p, "view t.pftrace t.pftrace t.pftrace --png a.png --svg "
+                     "a.svg --size 700x300 --theme dark");
+    terminal_expect(&p, 0, "");
+    ck_assert(!file_read(arena_printf(p.arena, "%s/a.svg", p.dir), 1 << 24,
+                         p.arena, &svg, &n, &err));
+    for (int i = 0; i < 3; i++) {
+        svg = strstr(svg, ">t</text>");
+        ck_assert(svg != NULL);
+        svg++;
+    }
+    ck_assert(strstr(svg, ", 1.00 times the first, issue "));
+    terminal_run(&p, "view t.pftrace t.pftrace");
+    terminal_expect(&p, 2, "two of them: --compare");
+    terminal_run(&p, "view t.pftrace t.pftrace --png b.png --text");
+    terminal_expect(&p, 2, "several files");
+    terminal_run(&p, "view t.pftrace nix.pftrace --png b.png");
+    terminal_expect(&p, 2, "nix.pftrace");
+    ck_assert(!terminal_has(&p, "b.png"));
+    terminal_run(&p, "view t.pftrace t.pftrace --png b.gif");
+    terminal_expect(&p, 2, "expected a name that ends with .svg or .png");
+}
+END_TEST
+
 START_TEST(memory_ends_a_trace)
 {
     terminal_run(&p, "view t.pftrace --text --memory 1");
@@ -277,6 +308,7 @@ int main(void)
     tcase_add_test(t, table_has_every_group);
     tcase_add_test(t, slices_add_up);
     tcase_add_test(t, memory_ends_a_trace);
+    tcase_add_test(t, several_traces);
     tcase_add_test(t, refusals);
     tcase_add_test(t, a_cut_file_is_shown_in_part);
     tcase_add_test(t, without_a_display_it_says_what_to_do);
