@@ -201,7 +201,7 @@ START_TEST(choosing)
     ck_assert_int_eq(v.facts.advice[2].cause, TL_N_CAUSES);
     control_init(&k, &v, "t", NULL, NULL);
     control_resize(&k, 1000, 600);
-    control_key(&k, 'b', 0);
+    control_key(&k, 'y', 0);
     ck_assert_int_eq(k.shows, PANEL_ADVICE);
     draw(&k);
     ck_assert(k.advice[0][0] < k.advice[0][1]);
@@ -234,7 +234,7 @@ START_TEST(choosing)
     ck_assert_uint_eq(v.advice, 0);
     click(&k, k.advice[0][2] + 40); /* below all of them */
     ck_assert_uint_eq(v.advice, 0);
-    control_key(&k, 'b', 0);
+    control_key(&k, 'y', 0);
     ck_assert_int_eq(k.shows, PANEL_FIGURES);
 }
 END_TEST
@@ -269,7 +269,7 @@ START_TEST(damaged)
     ck_assert_uint_eq(v.facts.n_advice, 2);
     control_init(&k, &v, "t", NULL, NULL);
     control_resize(&k, 1000, 600);
-    control_key(&k, 'b', 0);
+    control_key(&k, 'y', 0);
     draw(&k);
     click(&k, k.advice[0][0] - 12);
     ck_assert_uint_eq(v.advice, 1);

@@ -388,7 +388,7 @@ START_TEST(session_of_advice)
                                    "--theme light --scale 1");
 
     screen_focus(&s, "advised");
-    screen_do(&s, "mousemove 300 600 key b");
+    screen_do(&s, "mousemove 300 600 key y");
     expect("advice");
     screen_do(&s, "mousemove 700 130 click 1 mousemove 300 600");
     expect("advice-chosen");
