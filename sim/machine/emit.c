@@ -500,16 +500,90 @@ void emit_needs(emit_writer *e, uint32_t shave, uint64_t t, critical_set set)
     critical_needs(e->path, shave, t, set);
 }
 
+/* A kernel may walk backwards. */
+static trc_arg stride_arg(const char *name, uint32_t pitch)
+{
+    return (int32_t)pitch < 0 ? TRC_REAL(name, (int32_t)pitch)
+                              : TRC_UINT(name, pitch);
+}
+
+/* The tensor, which bytes and elements of it, and how they lie there. */
+static size_t tensor_args(trc_arg *args, const mach_launch *l,
+                          const mach_walk *w)
+{
+    const mach_buffer *b;
+    uint32_t first, last, i;
+    size_t n = 0;
+
+    if (!mach_walk_range(w, &first, &last) ||
+        (i = mach_buffer_at(l->buffers, l->n_buffers, first)) == l->n_buffers)
+        return 0;
+    b = &l->buffers[i];
+    first -= b->place;
+    last -= b->place;
+    args[n++] = TRC_TEXT("tensor", b->name);
+    if (b->argument)
+        args[n++] = TRC_TEXT("argument", b->argument);
+    args[n++] = TRC_UINT("first byte", first);
+    args[n++] = TRC_UINT("last byte", last);
+    if (b->element_bytes) {
+        args[n++] = TRC_UINT("first element", first / b->element_bytes);
+        args[n++] = TRC_UINT("last element", last / b->element_bytes);
+    }
+    if (w->bytes > w->width) {
+        args[n++] = TRC_UINT("line bytes", w->width);
+        args[n++] = stride_arg("line stride", w->pitch);
+    }
+    if (w->planes > 1) {
+        args[n++] = TRC_UINT("planes", w->planes);
+        args[n++] = stride_arg("plane stride", w->plane_pitch);
+    }
+    return n;
+}
+
+/* Where the other side lies: in which array, as far as that is known. */
+static size_t local_args(trc_arg *args, const mach_launch *l, uint32_t local)
+{
+    if (!local)
+        return 0;
+    args[0] = TRC_UINT("local byte", local - 1);
+    for (uint32_t i = 0; i < l->n_locals; i++)
+        for (int slot = 0; slot < 2; slot++)
+            if (l->locals[i].at[slot] &&
+                local - l->locals[i].at[slot] < l->locals[i].bytes) {
+                args[1] = TRC_TEXT("local array", l->locals[i].name);
+                return 2;
+            }
+    return 1;
+}
+
+static void write_transfer(emit_writer *e, const emit_dma *d)
+{
+    const mach_transfer *t = d->transfer;
+    trc_arg args[TRC_MAX_ARGS] = {
+        TRC_UINT("bytes", t->bytes),
+        TRC_UINT("lines", t->lines),
+        TRC_TEXT("direction", t->to_cmx ? "in" : "out"),
+        TRC_UINT("shave", d->shave),
+        TRC_UINT("group", d->group),
+        TRC_UINT("source line", t->src_line),
+        TRC_UINT("target line", t->dst_line)};
+    size_t n = 7;
+
+    n += tensor_args(args + n, e->launch, &t->ddr);
+    n += local_args(args + n, e->launch, t->local);
+    trc_slice(e->w, e->channels[d->channel], e->start + d->begin,
+              e->start + d->end,
+              &(trc_event){.name = t->to_cmx ? "in" : "out",
+                           .numbered = true,
+                           .number = d->group,
+                           .args = args,
+                           .n_args = n});
+}
+
 void emit_transfer(emit_writer *e, const emit_dma *d)
 {
     const mach_transfer *t = d->transfer;
-    trc_arg args[] = {TRC_UINT("bytes", t->bytes),
-                      TRC_UINT("lines", t->lines),
-                      TRC_TEXT("direction", t->to_cmx ? "in" : "out"),
-                      TRC_UINT("shave", d->shave),
-                      TRC_UINT("group", d->group),
-                      TRC_UINT("source line", t->src_line),
-                      TRC_UINT("target line", t->dst_line)};
 
     if (e && e->watch && e->watch->transfer)
         e->watch->transfer(e->watch->user,
@@ -528,13 +602,7 @@ void emit_transfer(emit_writer *e, const emit_dma *d)
                             .busy = d->end - d->begin,
                             .bytes = t->bytes});
     else
-        trc_slice(e->w, e->channels[d->channel], e->start + d->begin,
-                  e->start + d->end,
-                  &(trc_event){.name = t->to_cmx ? "in" : "out",
-                               .numbered = true,
-                               .number = d->group,
-                               .args = args,
-                               .n_args = 7});
+        write_transfer(e, d);
 }
 
 void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate)

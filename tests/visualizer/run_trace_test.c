@@ -254,6 +254,72 @@ START_TEST(host_work_only_when_asked_for)
 }
 END_TEST
 
+static uint64_t number_of(const tl_lane *l, uint64_t i, const char *key)
+{
+    tl_arg a;
+
+    ck_assert_msg(tl_slice_arg(&tl, l, i, key, &a), "no %s", key);
+    ck_assert_int_eq(a.kind, TL_ARG_UINT);
+    return a.number;
+}
+
+static const char *text_of(const tl_lane *l, uint64_t i, const char *key)
+{
+    tl_arg a;
+
+    return tl_slice_arg(&tl, l, i, key, &a) && a.kind == TL_ARG_TEXT
+               ? tl_text(&tl, a.text)
+               : "";
+}
+
+/* A group of GRNDma is one row of each of 4 channels of 32 x 64 halves: so its
+ * transfers are 4 lines of a row, a channel apart, from the group's row on. In
+ * local memory they begin where the array does, which groups take turns in. */
+START_TEST(transfers_say_what_they_move)
+{
+    enum { ROW = 64 * 2, CHANNEL = 32 * ROW };
+    uint64_t n[2] = {0}, places[2][2] = {{0}};
+
+    run("GRNDma",
+        _i ? "--trace t.pftrace --trace-level groups" : "--trace t.pftrace");
+    load("t.pftrace");
+    for (uint32_t k = 0; k < tl.n_rows; k++)
+        for (uint64_t i = 0;
+             tl.rows[k].kind == TL_ROW_DMA && i < tl.rows[k].lanes[0].n_slices;
+             i++) {
+            const tl_lane *l = &tl.rows[k].lanes[0];
+            bool out = !strcmp(text_of(l, i, "direction"), "out");
+            uint64_t at = number_of(l, i, "local byte") + 1;
+            uint64_t first = (uint64_t)tl_number(l, i) * ROW;
+            uint64_t last = first + 3 * CHANNEL + ROW - 1;
+            bool known = false;
+
+            ck_assert_str_eq(text_of(l, i, "tensor"), out ? "out0" : "in0");
+            ck_assert_str_eq(text_of(l, i, "argument"), out ? "dst" : "src");
+            ck_assert_uint_eq(number_of(l, i, "first byte"), first);
+            ck_assert_uint_eq(number_of(l, i, "last byte"), last);
+            ck_assert_uint_eq(number_of(l, i, "first element"), first / 2);
+            ck_assert_uint_eq(number_of(l, i, "last element"), last / 2);
+            ck_assert_uint_eq(number_of(l, i, "lines"), 4);
+            ck_assert_uint_eq(number_of(l, i, "line bytes"), ROW);
+            ck_assert_uint_eq(number_of(l, i, "line stride"), CHANNEL);
+            ck_assert_str_eq(text_of(l, i, "local array"),
+                             out ? "row_out" : "row_in");
+            for (int j = 0; j < 2 && !known; j++) {
+                if (!places[out][j])
+                    places[out][j] = at;
+                known = places[out][j] == at;
+            }
+            ck_assert_msg(known, "a third place of an array");
+            n[out]++;
+        }
+    ck_assert_uint_eq(n[0], 32);
+    ck_assert_uint_eq(n[1], 32);
+    ck_assert(places[0][1] && places[1][1]);
+    unload();
+}
+END_TEST
+
 /* What the counter of DDR shows over the whole run are the report's bytes, for
  * windows of all lengths; never more than the interface moves. */
 START_TEST(traffic_adds_up)
@@ -408,6 +474,7 @@ int main(void)
     tcase_add_test(tc, lines_cost_what_the_profile_says);
     tcase_add_test(tc, lines_as_they_can_be_shown);
     tcase_add_test(tc, host_work_only_when_asked_for);
+    tcase_add_loop_test(tc, transfers_say_what_they_move, 0, 2);
     tcase_add_loop_test(tc, traffic_adds_up, 0, 5);
     tcase_add_loop_test(tc, the_path_is_the_report_s, 0, 6);
     tcase_add_test(tc, refusals);
