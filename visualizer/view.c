@@ -25,6 +25,23 @@ static int rank(const tl_row *r)
     return ranks[r->kind];
 }
 
+/* Counters of tensors are low where they are many. */
+static void fold_many(view *v)
+{
+    enum { MANY = 6 };
+    const tl_timeline *tl = v->tl;
+    uint64_t group = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; tl->clk_mhz && i < tl->n_rows; i++)
+        if (!strcmp(tl->rows[i].name, "buffers"))
+            group = tl->rows[i].uuid;
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        n += group && tl->rows[v->rows[i].row].parent == group;
+    for (uint32_t i = 0; n > MANY && i < v->n_rows; i++)
+        v->rows[i].folded = tl->rows[v->rows[i].row].parent == group;
+}
+
 vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
 {
     *v = (view){.tl = tl, .extent = tl->end};
@@ -38,10 +55,11 @@ vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
         for (uint32_t i = 0; i < tl->n_rows; i++)
             if (rank(&tl->rows[i]) == k && has_content(&tl->rows[i]))
                 v->rows[v->n_rows++].row = i;
+    fold_many(v);
     /* One SHAVE's local memory stands for all until more are asked for. */
     for (uint32_t i = 0; i < v->n_rows; i++)
-        v->rows[i].folded = tl->rows[v->rows[i].row].kind == TL_ROW_LOCAL &&
-                            tl->rows[v->rows[i].row].index;
+        v->rows[i].folded |= tl->rows[v->rows[i].row].kind == TL_ROW_LOCAL &&
+                             tl->rows[v->rows[i].row].index;
     view_layout(v);
     view_fit(v);
     return VPU_OK;

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "sim/machine/emit_local.h"
+#include "sim/machine/emit_series.h"
+#include "sim/machine/emit_traffic.h"
 #include "sim/machine/flow.h"
 
 enum { MAX_MERGED = 256, N_WINDOWS = 512, MAX_CHANNELS = 16 };
@@ -53,9 +55,9 @@ struct emit_writer {
     trc_track shaves[MACH_MAX_SHAVES], channels[MAX_CHANNELS], ddr, active;
     uint64_t now_by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES]; /* of the phase */
     merge_list lists[MACH_MAX_SHAVES + MAX_CHANNELS];
-    uint64_t windows[N_WINDOWS]; /* bytes Q20 */
-    uint32_t window_log;         /* cycles per window, as a power of two */
-    uint64_t flow_base;          /* flow ids of this launch start here */
+    emit_series ddr_bytes; /* Q20 */
+    emit_traffic *traffic; /* NULL: not at this level */
+    uint64_t flow_base;    /* flow ids of this launch start here */
 };
 
 /* --- merging ------------------------------------------------------------- */
@@ -179,6 +181,9 @@ static void make_tracks(emit_writer *e, const mach_desc *desc)
                  launch->name ? launch->name : "",
                  (unsigned long long)launch->n_groups);
     }
+    emit_series_init(&e->ddr_bytes, 1, N_WINDOWS, 0);
+    if (e->level != TRC_SUMMARY)
+        e->traffic = emit_traffic_create(launch);
     e->local =
         emit_local_create(trace, device, launch, e->level == TRC_SUMMARY);
 }
@@ -202,28 +207,6 @@ emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
         critical_expect(e->path, launch->n_groups);
     }
     return e;
-}
-
-static void write_windows(emit_writer *e, uint64_t end)
-{
-    double last = -1;
-
-    for (uint64_t i = 0; i < N_WINDOWS; i++) {
-        uint64_t begin = i << e->window_log;
-        uint64_t span = end - begin < UINT64_C(1) << e->window_log
-                            ? end - begin
-                            : UINT64_C(1) << e->window_log;
-        double mean;
-
-        if (begin >= end)
-            break;
-        mean = (double)e->windows[i] / (double)(UINT64_C(1) << FLOW_Q) /
-               (double)span;
-        if (mean != last)
-            trc_count_real(e->w, e->ddr, e->start + begin, mean);
-        last = mean;
-    }
-    trc_count_real(e->w, e->ddr, e->start + end, 0);
 }
 
 /* Where the whole launch went: at every level, so that the causes in a trace
@@ -386,7 +369,10 @@ void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
         write_merged(e, e->channels[i], &e->lists[MACH_MAX_SHAVES + i],
                      "transfers");
     if (finished)
-        write_windows(e, p->cycles);
+        emit_series_write(&e->ddr_bytes, 0, e->w, e->ddr, e->start, p->cycles,
+                          (double)(UINT64_C(1) << FLOW_Q));
+    emit_series_free(&e->ddr_bytes);
+    emit_traffic_destroy(e->traffic, e->w, e->device, finished ? p->cycles : 0);
     emit_local_destroy(e->local);
     trc_end(e->w, e->stages, e->start + (finished ? p->cycles : e->now), NULL,
             0);
@@ -581,6 +567,17 @@ static void write_transfer(emit_writer *e, const emit_dma *d)
                            .n_args = n});
 }
 
+static void move_tensor(emit_writer *e, const emit_dma *d)
+{
+    const mach_transfer *t = d->transfer;
+    uint32_t first, last;
+    uint64_t place =
+        mach_walk_range(&t->ddr, &first, &last) ? first : EMIT_NO_PLACE;
+
+    emit_traffic_tensor(e->traffic, place, d->begin, d->end, t->bytes,
+                        !t->to_cmx);
+}
+
 void emit_transfer(emit_writer *e, const emit_dma *d)
 {
     const mach_transfer *t = d->transfer;
@@ -594,6 +591,7 @@ void emit_transfer(emit_writer *e, const emit_dma *d)
     if (!e || !e->w)
         return;
     emit_local_transfer(e->local, d->shave, d->end, d->group);
+    move_tensor(e, d);
     if (e->level == TRC_SUMMARY)
         merge_add(&e->lists[MACH_MAX_SHAVES + d->channel],
                   &(merged){.begin = d->begin,
@@ -610,23 +608,22 @@ void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate)
     if (!e)
         return;
     e->now = end;
-    if (!e->w || !rate)
-        return;
-    while ((end - 1) >> e->window_log >= N_WINDOWS) {
-        for (uint32_t i = 0; i < N_WINDOWS / 2; i++)
-            e->windows[i] = e->windows[2 * i] + e->windows[2 * i + 1];
-        memset(&e->windows[N_WINDOWS / 2], 0, sizeof e->windows / 2);
-        e->window_log++;
-    }
-    while (begin < end) {
-        uint64_t i = begin >> e->window_log;
-        uint64_t stop = (i + 1) << e->window_log;
+    if (e->w)
+        emit_series_rate(&e->ddr_bytes, 0, begin, end, rate);
+}
 
-        if (stop > end)
-            stop = end;
-        e->windows[i] += rate * (stop - begin);
-        begin = stop;
-    }
+void emit_lines(emit_writer *e, uint64_t begin, uint64_t end,
+                uint64_t bytes_read, uint64_t bytes_written)
+{
+    if (e)
+        emit_traffic_caches(e->traffic, begin, end, bytes_read, bytes_written);
+}
+
+void emit_line(emit_writer *e, uint64_t t, uint32_t place, uint64_t bytes,
+               bool written)
+{
+    if (e)
+        emit_traffic_tensor(e->traffic, place, t, t, bytes, written);
 }
 
 void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves)

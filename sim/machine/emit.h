@@ -1,7 +1,8 @@
 /* What the engine writes into a trace. Private to sim/machine.
  *
  * Tracks of the group "device": "stages", "SHAVE n", "DMA n", "SHAVE n local",
- * the counters "DDR bytes/cycle" and "active SHAVEs", and, when a launch has
+ * the counters "DDR bytes/cycle", "active SHAVEs" and those of emit_traffic.h,
+ * and, when a launch has
  * ended, "critical path" and "SHAVE n slack"; and what it tells a mach_watch.
  * All functions accept a NULL emitter, which means neither. */
 #ifndef VPU_SIM_MACHINE_EMIT_H
@@ -41,6 +42,12 @@ typedef struct {
 void emit_transfer(emit_writer *e, const emit_dma *d);
 /* bytes per cycle (Q20) on DDR from begin to end */
 void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate);
+/* What a SHAVE's caches move in a step from begin to end. */
+void emit_lines(emit_writer *e, uint64_t begin, uint64_t end,
+                uint64_t bytes_read, uint64_t bytes_written);
+/* One line of them, whose place is known. */
+void emit_line(emit_writer *e, uint64_t t, uint32_t place, uint64_t bytes,
+               bool written);
 void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves);
 
 #endif

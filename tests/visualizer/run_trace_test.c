@@ -357,6 +357,71 @@ START_TEST(traffic_adds_up)
 }
 END_TEST
 
+/* Bytes that a counter of the group "buffers" says; NULL: all of them. */
+static double bytes_moved(const char *name)
+{
+    const tl_row *group = row("buffers");
+    double sum = 0, mean, high;
+
+    for (uint32_t i = 0; group && i < tl.n_rows; i++) {
+        const tl_row *r = &tl.rows[i];
+
+        if (r->parent != group->uuid || (name && strcmp(r->name, name)))
+            continue;
+        tl_mean(r->counter, 0, tl.end, &mean, &high);
+        sum += mean * (double)tl.end;
+    }
+    return sum;
+}
+
+/* A form with DMA reads each element once and writes each once; a form without
+ * reads through the caches, whose lines have tensors at transaction level
+ * alone, in whole lines. All together are the bytes of the report. */
+START_TEST(tensors_add_up)
+{
+    static const struct {
+        const char *layer, *more;
+        double in, out, caches; /* 1: as much as that, 0: none, 2: or more */
+    } runs[] = {
+        {"GRNDma", "", 1, 1, 0},
+        {"GRNDma", "--trace-level groups", 1, 1, 0},
+        {"GRNDma", "--timing transaction", 1, 1, 0},
+        {"GRN", "", 0, 0, 2},
+        {"GRN", "--timing transaction", 2, 2, 0},
+    };
+    const double bytes = 4 * 32 * 64 * 2;
+    double moved;
+    json_t *report;
+
+    run(runs[_i].layer,
+        arena_printf(p.arena, "--trace t.pftrace --quiet --json %s",
+                     runs[_i].more));
+    report = json_loads(p.out, 0, NULL);
+    moved = (double)json_integer_value(json_object_get(
+        json_array_get(json_object_get(report, "stages"), 0), "ddr_bytes"));
+    json_decref(report);
+    load("t.pftrace");
+    ck_assert_double_gt(moved, 0);
+    ck_assert_double_eq_tol(bytes_moved(NULL), moved, 0.1);
+    if (runs[_i].in < 2) {
+        ck_assert_double_eq_tol(bytes_moved("in0 read"), runs[_i].in * bytes,
+                                0.1);
+        ck_assert_double_eq_tol(bytes_moved("out0 written"),
+                                runs[_i].out * bytes, 0.1);
+    } else {
+        ck_assert_double_ge(bytes_moved("in0 read"), bytes - 0.1);
+        ck_assert_double_ge(bytes_moved("out0 written"), bytes - 0.1);
+    }
+    ck_assert_double_eq_tol(bytes_moved("in0 written"), 0, 0.1);
+    if (runs[_i].caches > 1)
+        ck_assert_double_ge(bytes_moved("caches read"), bytes - 0.1);
+    else
+        ck_assert(!row("caches read"));
+    ck_assert(!row("others read") && !row("others written"));
+    unload();
+}
+END_TEST
+
 /* Slack as the trace's tracks have it: of how many groups, least, most. */
 static uint32_t slack_of_groups(uint64_t *least, uint64_t *most)
 {
@@ -476,6 +541,7 @@ int main(void)
     tcase_add_test(tc, host_work_only_when_asked_for);
     tcase_add_loop_test(tc, transfers_say_what_they_move, 0, 2);
     tcase_add_loop_test(tc, traffic_adds_up, 0, 5);
+    tcase_add_loop_test(tc, tensors_add_up, 0, 5);
     tcase_add_loop_test(tc, the_path_is_the_report_s, 0, 6);
     tcase_add_test(tc, refusals);
     suite_add_tcase(s, tc);
