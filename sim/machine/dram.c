@@ -108,6 +108,13 @@ static uint64_t pass(dram_server *s, uint64_t now, uint64_t ready,
     return begin;
 }
 
+static void occupy(dram_server *s, uint32_t b, uint64_t begin, uint64_t cycles)
+{
+    s->bank_free[b] = begin + cycles;
+    if (s->busy)
+        s->busy(s->user, b, begin, begin + cycles);
+}
+
 /* The writes that bank b has begun by cycle now: those there was time for, and
  * those that are too many to wait. */
 static void drain(const dram *d, dram_server *s, uint32_t b, uint64_t now)
@@ -118,7 +125,7 @@ static void drain(const dram *d, dram_server *s, uint32_t b, uint64_t now)
         if (begin >= now && s->writes[b] <= DRAM_MAX_WRITES)
             return;
         s->writes[b]--;
-        s->bank_free[b] = later(begin, s->bank_free[b]) + d->line_busy;
+        occupy(s, b, later(begin, s->bank_free[b]), d->line_busy);
         pass(s, now, now, s->line_bytes);
     }
 }
@@ -145,7 +152,7 @@ uint64_t dram_serve_line(const dram *d, dram_server *s, uint64_t now,
     opens = later(now, s->bank_free[b]);
 
     s->open_row[b] = 0;
-    s->bank_free[b] = opens + d->line_busy;
+    occupy(s, b, opens, d->line_busy);
     return (pass(s, now, opens, s->line_bytes) >> Q) - now;
 }
 
@@ -158,10 +165,10 @@ uint64_t dram_serve_piece(const dram *d, dram_server *s, uint64_t now,
 
     drain(d, s, b, now);
     if (p->opens && s->open_row[b] == row) {
-        s->bank_free[b] = later(s->bank_free[b], now) + moving(d, p->in_row);
+        occupy(s, b, later(s->bank_free[b], now), moving(d, p->in_row));
     } else if (p->opens) {
         ready = later(now, s->bank_free[b]);
-        s->bank_free[b] = ready + dram_visit(d, p->in_row);
+        occupy(s, b, ready, dram_visit(d, p->in_row));
         s->open_row[b] = row;
     }
     begin = pass(s, now, ready, p->bytes);

@@ -70,6 +70,9 @@ typedef struct {
     uint64_t bus_free;        /* cycle, Q20 */
     uint64_t bytes_per_cycle; /* Q20, of streams */
     uint32_t line_bytes;
+    /* A bank has something to do from begin to end; NULL: nobody asks. */
+    void (*busy)(void *user, uint32_t bank, uint64_t begin, uint64_t end);
+    void *user;
 } dram_server;
 
 /* A line of L2 to be written. Returns the cycle it is done if nothing else

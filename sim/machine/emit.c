@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/emit_heat.h"
 #include "sim/machine/emit_local.h"
 #include "sim/machine/emit_series.h"
 #include "sim/machine/emit_traffic.h"
@@ -57,6 +58,7 @@ struct emit_writer {
     merge_list lists[MACH_MAX_SHAVES + MAX_CHANNELS];
     emit_series ddr_bytes; /* Q20 */
     emit_traffic *traffic; /* NULL: not at this level */
+    emit_heat banks;       /* likewise, of no banks */
     uint64_t flow_base;    /* flow ids of this launch start here */
 };
 
@@ -182,10 +184,13 @@ static void make_tracks(emit_writer *e, const mach_desc *desc)
                  (unsigned long long)launch->n_groups);
     }
     emit_series_init(&e->ddr_bytes, 1, N_WINDOWS, 0);
-    if (e->level != TRC_SUMMARY)
+    if (e->level != TRC_SUMMARY) {
         e->traffic = emit_traffic_create(launch);
-    e->local =
-        emit_local_create(trace, device, launch, e->level == TRC_SUMMARY);
+        emit_heat_init(&e->banks, (uint32_t)desc->ddr_banks);
+    }
+    e->local = emit_local_create(trace, device, launch,
+                                 (uint32_t)desc->ocl_local_budget,
+                                 e->level == TRC_SUMMARY);
 }
 
 emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
@@ -373,7 +378,9 @@ void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
                           (double)(UINT64_C(1) << FLOW_Q));
     emit_series_free(&e->ddr_bytes);
     emit_traffic_destroy(e->traffic, e->w, e->device, finished ? p->cycles : 0);
-    emit_local_destroy(e->local);
+    emit_heat_finish(&e->banks, e->w, e->device, e->start,
+                     finished ? p->cycles : 0);
+    emit_local_destroy(e->local, finished ? p->cycles : 0);
     trc_end(e->w, e->stages, e->start + (finished ? p->cycles : e->now), NULL,
             0);
     free(e);
@@ -610,6 +617,24 @@ void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate)
     e->now = end;
     if (e->w)
         emit_series_rate(&e->ddr_bytes, 0, begin, end, rate);
+}
+
+bool emit_wants_banks(const emit_writer *e)
+{
+    return e && e->banks.n_banks;
+}
+
+void emit_banks(emit_writer *e, uint64_t begin, uint64_t end,
+                const uint64_t share[MACH_MAX_BANKS])
+{
+    emit_heat_banks(&e->banks, begin, end, share);
+}
+
+void emit_bank(void *user, uint32_t bank, uint64_t begin, uint64_t end)
+{
+    emit_writer *e = user;
+
+    emit_heat_bank(&e->banks, bank, begin, end);
 }
 
 void emit_lines(emit_writer *e, uint64_t begin, uint64_t end,

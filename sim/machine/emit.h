@@ -42,6 +42,12 @@ typedef struct {
 void emit_transfer(emit_writer *e, const emit_dma *d);
 /* bytes per cycle (Q20) on DDR from begin to end */
 void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate);
+/* Does anybody ask how busy banks are? Of all of them, shares of the time, Q20;
+ * of one that is. */
+bool emit_wants_banks(const emit_writer *e);
+void emit_banks(emit_writer *e, uint64_t begin, uint64_t end,
+                const uint64_t share[MACH_MAX_BANKS]);
+void emit_bank(void *user, uint32_t bank, uint64_t begin, uint64_t end);
 /* What a SHAVE's caches move in a step from begin to end. */
 void emit_lines(emit_writer *e, uint64_t begin, uint64_t end,
                 uint64_t bytes_read, uint64_t bytes_written);

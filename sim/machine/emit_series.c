@@ -73,6 +73,22 @@ void emit_series_rate(emit_series *s, uint32_t at, uint64_t begin, uint64_t end,
     }
 }
 
+void emit_series_rates(emit_series *s, uint64_t begin, uint64_t end,
+                       const uint64_t *rates)
+{
+    if (!s->sums || end <= begin)
+        return;
+    for (uint32_t k = 0; k < s->n; k++)
+        reach(s, k, end - 1);
+    while (begin < end) {
+        uint64_t stop = end_of_window(s, begin, end), i = begin >> s->log;
+
+        for (uint32_t k = 0; k < s->n; k++)
+            series(s, k)[i] += rates[k] * (stop - begin);
+        begin = stop;
+    }
+}
+
 void emit_series_spread(emit_series *s, uint32_t at, uint64_t begin,
                         uint64_t end, uint64_t amount)
 {

@@ -22,6 +22,9 @@ void emit_series_free(emit_series *s);
 /* Adds to series `at` `rate` for each cycle from begin to end. */
 void emit_series_rate(emit_series *s, uint32_t at, uint64_t begin, uint64_t end,
                       uint64_t rate);
+/* The same of all series at once, each with its own rate. */
+void emit_series_rates(emit_series *s, uint64_t begin, uint64_t end,
+                       const uint64_t *rates);
 /* Adds amount, spread evenly from begin to end; at once where that is one time.
  * What the windows get adds up to it exactly. */
 void emit_series_spread(emit_series *s, uint32_t at, uint64_t begin,

@@ -422,6 +422,39 @@ START_TEST(tensors_add_up)
 }
 END_TEST
 
+/* A SHAVE's lane of the heat map "local memory" says, over the whole run, what
+ * its slices do. */
+START_TEST(local_memory_in_use)
+{
+    const tl_row *heat;
+
+    run(_i ? "GRNDma" : "GRN", "--trace t.pftrace");
+    load("t.pftrace");
+    heat = row("local memory");
+    ck_assert(heat && heat->kind == TL_ROW_HEAT && heat->n_heat == 3);
+    for (uint32_t s = 0; s < 3; s++) {
+        const tl_counter *c = tl.rows[heat->heat[s]].counter;
+        double bytes = 0, mean, high;
+
+        for (uint32_t i = 0; i < tl.n_rows; i++) {
+            const tl_row *r = &tl.rows[i];
+            const tl_lane *l = r->lanes;
+
+            for (uint64_t k = 0;
+                 r->kind == TL_ROW_LOCAL && r->index == s && k < l->n_slices;
+                 k++)
+                bytes += (double)(tl_length(l, k) * number_of(l, k, "bytes"));
+        }
+        tl_mean(c, 0, tl.end, &mean, &high);
+        ck_assert_double_gt(bytes, 0);
+        ck_assert_double_eq_tol(mean * 102400 * (double)tl.end, bytes,
+                                bytes * 1e-9);
+        ck_assert_double_le(high, 1);
+    }
+    unload();
+}
+END_TEST
+
 /* Slack as the trace's tracks have it: of how many groups, least, most. */
 static uint32_t slack_of_groups(uint64_t *least, uint64_t *most)
 {
@@ -542,6 +575,7 @@ int main(void)
     tcase_add_loop_test(tc, transfers_say_what_they_move, 0, 2);
     tcase_add_loop_test(tc, traffic_adds_up, 0, 5);
     tcase_add_loop_test(tc, tensors_add_up, 0, 5);
+    tcase_add_loop_test(tc, local_memory_in_use, 0, 2);
     tcase_add_loop_test(tc, the_path_is_the_report_s, 0, 6);
     tcase_add_test(tc, refusals);
     suite_add_tcase(s, tc);

@@ -18,6 +18,7 @@ static char path[] = "/tmp/vpu-traffic-XXXXXX";
 static mach_buffer tensors[MANY];
 static char names[MANY][32];
 static const char *format; /* of the names */
+static bool transactions;
 
 static void setup(void)
 {
@@ -95,6 +96,7 @@ static uint64_t run(uint32_t n_launches, trc_level level)
                          .buffers = tensors,
                          .n_buffers = MANY,
                          .refill = give_all,
+                         .transactions = transactions,
                          .start_cycle = clock};
         mach_profile p;
 
@@ -186,11 +188,72 @@ START_TEST(names_of_all_kinds)
 }
 END_TEST
 
+/* Cycles that a counter says, of a group. */
+static double busy_cycles(const tl_row *g, uint32_t bank, double *high)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "bank %u", bank);
+    for (uint32_t i = 0; i < tl.n_rows; i++)
+        if (tl.rows[i].parent == g->uuid && !strcmp(tl.rows[i].name, name)) {
+            double mean;
+
+            tl_mean(tl.rows[i].counter, 0, tl.end, &mean, high);
+            return mean * (double)tl.end;
+        }
+    ck_abort_msg("no %s", name);
+}
+
+/* Tensor i is a row of bank (i + 1) % 8, and a transfer visits it once: 60
+ * cycles, or 36 and then 16 bytes a cycle. Line by line a row that is still
+ * open need not be opened again. */
+START_TEST(banks_are_as_busy_as_their_rows)
+{
+    static const char *const machine[] = {
+        "clk_mhz=1000",    "ddr_banks=8",      "ddr_row_bytes=4096",
+        "ddr_bank_hash=0", "ddr_row_cycle=60", "ddr_row_switch=36",
+        "ddr_peak_bw=16"};
+    double wanted[8] = {0}, high;
+    const tl_row *g = NULL;
+    vpu_error err;
+
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
+        ck_assert(!mach_desc_set(&desc, mem, machine[i], &err));
+    for (uint32_t i = 0; i < MANY; i++) {
+        double visit = 36 + 2 * (i + 1);
+
+        wanted[(i + 1) % 8] += 2 * (visit > 60 ? visit : 60);
+    }
+    wanted[0] += 2 * 60; /* what lies in no tensor, is known to be in row 0 */
+    format = "t%u";
+    transactions = _i;
+    run(1, TRC_FULL);
+    transactions = false;
+    for (uint32_t i = 0; i < tl.n_rows; i++)
+        if (!strcmp(tl.rows[i].name, "DDR banks"))
+            g = &tl.rows[i];
+    ck_assert(g);
+    for (uint32_t b = 0; b < 8; b++) {
+        double found = busy_cycles(g, b, &high);
+
+        ck_assert_double_le(high, 1 + 1e-9);
+        if (_i) /* what is known nowhere is taken to be in row 0 as well */
+            ck_assert_double_le(found, wanted[b] + (b ? 1 : 121));
+        else
+            ck_assert_double_eq_tol(found, wanted[b], wanted[b] / 100);
+        ck_assert_double_gt(found, wanted[b] / 2);
+    }
+    tl_free(&tl);
+}
+END_TEST
+
 START_TEST(not_in_a_summary)
 {
     format = "t%u";
     run(1, TRC_SUMMARY);
     ck_assert(!group());
+    for (uint32_t i = 0; i < tl.n_rows; i++)
+        ck_assert_str_ne(tl.rows[i].name, "DDR banks");
     tl_free(&tl);
 }
 END_TEST
@@ -205,6 +268,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, largest_have_their_own, 0, 2);
     tcase_add_loop_test(t, names_of_all_kinds, 0, 5);
+    tcase_add_loop_test(t, banks_are_as_busy_as_their_rows, 0, 2);
     tcase_add_test(t, not_in_a_summary);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_ENV);
