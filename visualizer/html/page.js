@@ -469,6 +469,8 @@ function row_figure(row) {
     return share(column_sums(row.lanes[0], 1), [...data.classes.keys()]);
   if (row.kind === "local memory")
     return (row.bytes / 1024).toFixed(1) + " KiB";
+  if (row.heat)
+    return "0 \u2026 " + Math.round(row.heatTop * 100) + " %";
   return "";
 }
 
