@@ -110,6 +110,7 @@ static uint64_t pass(dram_server *s, uint64_t now, uint64_t ready,
 
 static void occupy(dram_server *s, uint32_t b, uint64_t begin, uint64_t cycles)
 {
+    s->holder[b] = s->who;
     s->bank_free[b] = begin + cycles;
     if (s->busy)
         s->busy(s->user, b, begin, begin + cycles);
@@ -126,6 +127,7 @@ static void drain(const dram *d, dram_server *s, uint32_t b, uint64_t now)
             return;
         s->writes[b]--;
         occupy(s, b, later(begin, s->bank_free[b]), d->line_busy);
+        s->holder[b] = s->writer[b];
         pass(s, now, now, s->line_bytes);
     }
 }
@@ -139,6 +141,7 @@ uint64_t dram_write_line(const dram *d, dram_server *s, uint64_t now,
     s->open_row[b] = 0;
     s->writes[b]++;
     s->newest[b] = now;
+    s->writer[b] = s->who;
     return later(s->bank_free[b], now) + s->writes[b] * d->line_busy;
 }
 
@@ -150,7 +153,7 @@ uint64_t dram_serve_line(const dram *d, dram_server *s, uint64_t now,
 
     drain(d, s, b, now);
     opens = later(now, s->bank_free[b]);
-
+    s->why = (dram_wait){opens - now, b, s->holder[b]};
     s->open_row[b] = 0;
     occupy(s, b, opens, d->line_busy);
     return (pass(s, now, opens, s->line_bytes) >> Q) - now;

@@ -59,7 +59,9 @@ struct emit_writer {
     emit_series ddr_bytes; /* Q20 */
     emit_traffic *traffic; /* NULL: not at this level */
     emit_heat banks;       /* likewise, of no banks */
-    uint64_t flow_base;    /* flow ids of this launch start here */
+    dram_wait held;        /* of the next cause */
+    char holder[16];
+    uint64_t flow_base; /* flow ids of this launch start here */
 };
 
 /* --- merging ------------------------------------------------------------- */
@@ -459,6 +461,33 @@ void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t)
     trc_end(e->w, e->shaves[shave], e->start + t, args, n);
 }
 
+void emit_held(emit_writer *e, const dram_wait *why, uint32_t n_channels)
+{
+    bool dma = why->by < n_channels;
+
+    if (!e || !e->w || e->level != TRC_FULL)
+        return;
+    e->held = *why;
+    if (why->cycles)
+        snprintf(e->holder, sizeof e->holder, "%s %u", dma ? "DMA" : "SHAVE",
+                 dma ? why->by : why->by - n_channels);
+}
+
+static void write_cause(emit_writer *e, uint32_t shave, uint64_t t,
+                        uint64_t cycles, mach_cause cause)
+{
+    const trc_arg args[] = {TRC_UINT("bank", e->held.bank),
+                            TRC_TEXT("held by", e->holder),
+                            TRC_UINT("cycles for the bank", e->held.cycles)};
+
+    trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
+              &(trc_event){.name = mach_cause_name(cause),
+                           .idle = cause == MACH_CAUSE_IDLE,
+                           .args = args,
+                           .n_args = e->held.cycles ? 3 : 0});
+    e->held.cycles = 0;
+}
+
 void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause)
 {
@@ -476,9 +505,7 @@ void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
     if (e->level == TRC_SUMMARY && l->n)
         l->m[l->n - 1].by_cause[cause] += cycles;
     if (e->level == TRC_FULL)
-        trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
-                  &(trc_event){.name = mach_cause_name(cause),
-                               .idle = cause == MACH_CAUSE_IDLE});
+        write_cause(e, shave, t, cycles, cause);
     else if (e->level == TRC_GROUPS && !e->gaps[shave].in_phase)
         add_gap(e, shave, t, cycles, cause);
 }

@@ -11,6 +11,7 @@
 #include "base/trace/writer.h"
 #include "sim/machine/critical.h"
 #include "sim/machine/desc.h"
+#include "sim/machine/dram.h"
 #include "sim/machine/launch.h"
 
 typedef struct emit_writer emit_writer;
@@ -29,6 +30,9 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
 void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t);
 void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause);
+/* The next cause is one that waited for a bank, too: for which, and for whom, a
+ * channel below n_channels or a SHAVE from there on. */
+void emit_held(emit_writer *e, const dram_wait *why, uint32_t n_channels);
 /* Who waits for which transfers; see critical.h. */
 uint32_t emit_asked(emit_writer *e, uint64_t t, const critical_request *r);
 void emit_needs(emit_writer *e, uint32_t shave, uint64_t t, critical_set set);

@@ -210,6 +210,7 @@ static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
     }
     if (!engine_in_step(e, i))
         return false;
+    e->server.who = e->n_channels + i;
     emit_line(e->trace, e->now, m->addr, e->desc->l2_line,
               m->kind == MACH_WRITE_BACK);
     if (m->kind == MACH_WRITE_BACK) {
@@ -218,9 +219,10 @@ static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
     }
     waited = dram_serve_line(&e->dram, &e->server, e->now, m->addr);
     s->run.landed = e->now + waited + e->dram.line_busy;
-    if (m->kind == MACH_LOAD_FILL)
+    if (m->kind == MACH_LOAD_FILL) {
+        emit_held(e->trace, &e->server.why, e->n_channels);
         engine_account(e, i, MACH_CAUSE_DDR, e->desc->ddr_load_stall + waited);
-    else
+    } else
         *entry = e->now + e->desc->ddr_load_stall + waited;
     return true;
 }

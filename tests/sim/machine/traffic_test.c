@@ -247,6 +247,83 @@ START_TEST(banks_are_as_busy_as_their_rows)
 }
 END_TEST
 
+/* Each SHAVE loads a line, at once, of another row of bank 3 each. */
+static vpu_status give_loads(void *user, mach_queue *q, uint32_t n,
+                             vpu_error *e)
+{
+    (void)user;
+    (void)e;
+    for (uint32_t s = 0; s < n; s++) {
+        mach_step *step;
+
+        mach_queue_push(&q[s], MACH_STEP_GROUP)->id = s;
+        mach_queue_push(&q[s], MACH_STEP_PHASE)->id = MACH_COMP;
+        step = mach_queue_push(&q[s], MACH_STEP_RUN);
+        step->issue_cycles = 10;
+        step->n_misses = step->n_accesses = 1;
+        step->misses = malloc(sizeof *step->misses);
+        *step->misses = (mach_miss){.addr = 3 * 4096 + s * 8 * 4096,
+                                    .kind = MACH_LOAD_FILL,
+                                    .access = 1};
+        step->detail.mem.load_fills = 1;
+        q[s].ended = true;
+    }
+    return VPU_OK;
+}
+
+/* The one that comes later waits until the first one's row is done with: 60
+ * cycles, and knows for whom. */
+START_TEST(who_held_the_bank)
+{
+    static const char *const machine[] = {
+        "clk_mhz=1000",    "ddr_banks=8",      "ddr_row_bytes=4096",
+        "ddr_bank_hash=0", "ddr_row_cycle=60", "ddr_row_switch=36",
+        "ddr_peak_bw=16",  "shave_start=0",    "ddr_load_stall=100"};
+    mach_launch l = {.name = "test",
+                     .n_shaves = SHAVES,
+                     .n_groups = SHAVES,
+                     .refill = give_loads,
+                     .transactions = true};
+    trc_config cfg = {.clk_mhz = 1000, .level = _i ? TRC_GROUPS : TRC_FULL};
+    uint32_t waited = 0;
+    mach_profile p;
+    trc_writer *w;
+    vpu_error err;
+
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
+        ck_assert(!mach_desc_set(&desc, mem, machine[i], &err));
+    ck_assert(!trc_writer_create(&cfg, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO, path, &err));
+    ck_assert_msg(!mach_run(&desc, &l, w, &p, &err), "%s", err.msg);
+    ck_assert(!trc_writer_commit(w, &err));
+    ck_assert_uint_eq(p.by_cause[0][MACH_CAUSE_DDR], 100);
+    ck_assert_uint_eq(p.by_cause[1][MACH_CAUSE_DDR], 160);
+    ck_assert_msg(!load_file(path, &tl, &err), "%s", err.msg);
+    for (uint32_t i = 0; i < tl.n_rows; i++) {
+        const tl_row *r = &tl.rows[i];
+
+        for (uint64_t k = 0;
+             r->kind == TL_ROW_SHAVE && k < r->lanes[1].n_slices; k++) {
+            tl_arg bank, by, cycles;
+
+            if (!tl_slice_arg(&tl, &r->lanes[1], k, "held by", &by))
+                continue;
+            ck_assert(tl_slice_arg(&tl, &r->lanes[1], k, "bank", &bank));
+            ck_assert(tl_slice_arg(&tl, &r->lanes[1], k, "cycles for the bank",
+                                   &cycles));
+            ck_assert_str_eq(r->name, "SHAVE 1");
+            ck_assert_str_eq(tl_text(&tl, by.text), "SHAVE 0");
+            ck_assert_uint_eq(bank.number, 3);
+            ck_assert_uint_eq(cycles.number, 60);
+            ck_assert_uint_eq(tl_length(&r->lanes[1], k), 160);
+            waited++;
+        }
+    }
+    ck_assert_uint_eq(waited, !_i);
+    tl_free(&tl);
+}
+END_TEST
+
 START_TEST(not_in_a_summary)
 {
     format = "t%u";
@@ -269,6 +346,7 @@ int main(void)
     tcase_add_loop_test(t, largest_have_their_own, 0, 2);
     tcase_add_loop_test(t, names_of_all_kinds, 0, 5);
     tcase_add_loop_test(t, banks_are_as_busy_as_their_rows, 0, 2);
+    tcase_add_loop_test(t, who_held_the_bank, 0, 2);
     tcase_add_test(t, not_in_a_summary);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_ENV);
