@@ -302,7 +302,7 @@ static bool fill(compare *c)
     if (c->n_rows)
         qsort(c->rows, c->n_rows, sizeof *c->rows, by_place);
     join_equal(c);
-    return rank_rows(c);
+    return rank_rows(c) && compare_make_steps(c);
 }
 
 vpu_status compare_make(const view *a, const view *b, compare *out,
@@ -324,6 +324,7 @@ void compare_free(compare *c)
     free(c->pair_of[1]);
     free(c->rows);
     free(c->slower);
+    free(c->steps);
     *c = (compare){0};
 }
 
@@ -372,6 +373,21 @@ double compare_shift(const compare *c, const compare_row *group, double t)
     b = c->pairs[pair].stage[1];
     return b == NONE ? 0
                      : (double)c->facts[1]->stages[b].begin - (double)a->begin;
+}
+
+void compare_headline(const compare *c, const char *a, const char *b, char *to,
+                      size_t n)
+{
+    double na = tl_ns(c->tl[0], facts_work(c->facts[0]));
+    double nb = tl_ns(c->tl[1], facts_work(c->facts[1]));
+    double ratio = na > nb ? na / fmax(nb, 1) : nb / fmax(na, 1);
+    int decimals = ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2;
+
+    if (na == nb)
+        snprintf(to, n, "both take the same time");
+    else
+        snprintf(to, n, "%.150s is %.*f times as fast as %.150s",
+                 na > nb ? b : a, decimals, ratio, na > nb ? a : b);
 }
 
 void compare_badge(const compare_row *r, char *to, size_t n)

@@ -36,6 +36,12 @@ typedef struct {
                           other */
 } compare_pair;
 
+/* From `at` (a tick of A) on B loses `rate` of the unit a tick of A; up to
+ * there it has lost `sum`. */
+typedef struct {
+    double at, rate, sum;
+} compare_step;
+
 typedef struct {
     const tl_timeline *tl[2];
     const facts *facts[2];
@@ -47,6 +53,9 @@ typedef struct {
     uint64_t n_rows, cap_rows;
     uint32_t *slower; /* rows that differ: most lost first, then most gained */
     uint64_t n_slower;
+    compare_step *steps; /* in order of time; what both traces have */
+    uint64_t n_steps;
+    compare_kind steps_of; /* groups; stages where there are none */
 } compare;
 
 /* VPU_ERR_NOMEM */
@@ -63,6 +72,16 @@ const compare_row *compare_of_slice(const compare *c, int side,
 /* What is added to a time of A to get the time of B that stands below it: that
  * of the group, or else of the stage at A's time t. */
 double compare_shift(const compare *c, const compare_row *group, double t);
+/* What B loses, below 0 gains, on what A does between two times of A: of a
+ * group, or a stage, that A does a part of then, that part. Summed over all
+ * SHAVEs, in the unit. */
+double compare_lost(const compare *c, double from, double to);
+/* For compare_make alone; false: no memory. */
+bool compare_make_steps(compare *c);
+/* "A is 1.17 times as fast as B", names in place of A and B; "both take the
+ * same time". Of all stages together. */
+void compare_headline(const compare *c, const char *a, const char *b, char *to,
+                      size_t n);
 /* "+12 %", "-96 %", "new", "gone". */
 void compare_badge(const compare_row *r, char *to, size_t n);
 /* The cause with the largest difference in the direction of the time's;

@@ -105,6 +105,7 @@ void control_resize(control *k, double width, double height)
             .colors = k->dark ? &theme_dark : &theme_light,
             .title = k->titles[i],
             .legend = k->legend[i],
+            .advice = k->advice[i],
             .beside = k->n_views == 2 ? k->views[!i]->tl : NULL,
             .area = {0, all ? 0 : h * i, width, h},
             .panel = true,
@@ -152,6 +153,18 @@ static bool heat_under_mouse(const control *k, view_point *out)
                         y + k->views[k->focus]->scroll, out);
 }
 
+/* "rows: dma_   2 of 24; commas between several" */
+static void tell_filter(control *k, const view *v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        n += !view_is_hidden(v, &v->rows[i]);
+    snprintf(k->status, sizeof k->status,
+             "rows: %s_   %u of %u; commas between several, Esc: all",
+             v->filter, n, v->n_rows);
+}
+
 void control_tell_hover(control *k)
 {
     view_point at;
@@ -161,6 +174,10 @@ void control_tell_hover(control *k)
     char name[300], length[64], begin[64];
     const tl_lane *l;
 
+    if (k->filtering) {
+        tell_filter(k, v);
+        return;
+    }
     if (k->searching || (k->tells_hits && k->hits.on)) {
         tell_hits(k);
         return;
@@ -363,7 +380,33 @@ static void press_slices(control *k, double x, double y, unsigned mods)
     }
 }
 
-/* A line of the source, again: none; a row of the list. */
+void control_choose_advice(control *k, uint32_t finding)
+{
+    view *v = control_focused(k);
+    const facts_advice *f;
+    const facts_stage *s;
+
+    if (v->advice)
+        v->line_file = NULL;
+    v->only = 0;
+    if (finding > v->facts.n_advice || finding == v->advice) {
+        v->advice = 0;
+        return;
+    }
+    f = &v->facts.advice[finding - 1];
+    v->advice = finding;
+    if (f->cause < TL_N_CAUSES)
+        v->only = (int)f->cause + 1;
+    if (f->line) {
+        v->line_file = f->file;
+        v->line = f->line;
+    }
+    s = facts_stage_at(&v->facts, f->time);
+    if ((double)s->begin >= v->to || (double)s->end <= v->from)
+        view_show(v, (double)s->begin, (double)s->end);
+}
+
+/* A line of the source, again: none; a row of the list; a finding. */
 static void press_panel(control *k, double x, double y, unsigned mods)
 {
     view *v = control_focused(k);
@@ -383,8 +426,15 @@ static void press_panel(control *k, double x, double y, unsigned mods)
         k->change = change;
         control_go_to_change(k);
     }
+    if (paint_advice_at(p, y))
+        control_choose_advice(k, paint_advice_at(p, y));
     press_slices(k, x, y, mods);
     control_resize(k, k->width, k->height);
+}
+
+bool control_types(const control *k)
+{
+    return k->searching || k->filtering || control_chooses(k);
 }
 
 /* What keys and the mouse are for. */

@@ -46,7 +46,9 @@ typedef struct {
     table_look look;  /* of both */
     paint_page pages[2];
     paint_legend_item legend[2][TL_OTHER]; /* where the last picture had them */
+    double advice[2][PAINT_ADVICE];        /* likewise: where findings end */
     bool dark, searching, quit, export;
+    bool filtering;    /* typed text is the rows' filter */
     menu menu;         /* of the right button */
     bool copy;         /* the owner is to put export_text into the clipboard */
     unsigned help;     /* its page, from 1; 0 = not shown */
@@ -89,6 +91,8 @@ void control_init(control *k, view *a, const char *title_a, view *b,
 void control_refresh(control *k);
 void control_resize(control *k, double width, double height);
 
+/* Text is typed: for the search, the rows' filter or the list of traces. */
+bool control_types(const control *k);
 /* Keys and the mouse are for the list of traces. */
 bool control_chooses(const control *k);
 /* Coordinates are logical pixels. Each returns whether the picture changed. */

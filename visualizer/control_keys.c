@@ -329,6 +329,14 @@ COMMAND(unhide_rows)
 
     for (uint32_t i = 0; i < v->n_rows; i++)
         view_hide(v, i, false);
+    for (int i = 0; i < k->n_views; i++)
+        view_filter(k->views[i], "");
+    return true;
+}
+
+COMMAND(filter_rows)
+{
+    k->filtering = true;
     return true;
 }
 
@@ -405,6 +413,22 @@ COMMAND(reverse_slices)
 {
     k->look.reversed = !k->look.reversed;
     k->shows = PANEL_SLICES;
+    return true;
+}
+
+COMMAND(show_advice)
+{
+    return toggle_panel(k, PANEL_ADVICE);
+}
+
+COMMAND(choose_advice)
+{
+    const view *v = control_focused(k);
+    uint32_t at = key == '}' ? v->advice + 1 : v->advice - 1;
+
+    if (at >= 1 && at <= v->facts.n_advice)
+        control_choose_advice(k, at);
+    k->shows = PANEL_ADVICE;
     return true;
 }
 
@@ -526,6 +550,7 @@ COMMAND(escape)
         v->has_range = false;
         view_select(v, NULL);
         v->line_file = NULL;
+        v->advice = 0;
         k->tells_hits = false;
         for (int i = 0; i < k->n_views; i++)
             k->views[i]->only = 0;
@@ -575,6 +600,39 @@ static bool run_binding(control *k, uint32_t key, unsigned mods)
     return false;
 }
 
+/* Without its last character, which may be several bytes. */
+static void cut_character(char *text)
+{
+    size_t n = strlen(text);
+
+    while (n && (text[n - 1] & 0xc0) == 0x80)
+        n--;
+    if (n)
+        text[n - 1] = 0;
+}
+
+static void set_filter(control *k, const char *text)
+{
+    for (int i = 0; i < k->n_views; i++)
+        view_filter(k->views[i], text);
+}
+
+static bool filter_key(control *k, uint32_t key)
+{
+    char text[VIEW_FILTER];
+
+    memcpy(text, control_focused(k)->filter, sizeof text);
+    if (key == KEY_BACKSPACE)
+        cut_character(text);
+    else if (key == KEY_ESCAPE)
+        text[0] = 0;
+    else if (key != KEY_ENTER)
+        return false;
+    k->filtering = key == KEY_BACKSPACE;
+    set_filter(k, text);
+    return true;
+}
+
 static bool search_key(control *k, uint32_t key)
 {
     size_t n = strlen(k->search);
@@ -592,11 +650,7 @@ static bool search_key(control *k, uint32_t key)
         k->failed_search = false;
         control_begin_hits(k);
     } else if (key == KEY_BACKSPACE && n) {
-        do /* a whole character */
-            k->search[--n] = 0;
-        while (n && (k->search[n - 1] & 0xc0) == 0x80);
-        if (n && (k->search[n - 1] & 0xc0) == 0xc0)
-            k->search[--n] = 0;
+        cut_character(k->search);
         k->failed_search = false;
         control_begin_hits(k);
     } else {
@@ -616,11 +670,28 @@ bool control_key(control *k, uint32_t key, unsigned mods)
     }
     if (control_chooses(k))
         return chooser_key(k->choose, key);
-    if (!(k->searching ? search_key(k, key) : run_binding(k, key, mods)))
+    if (!(k->filtering   ? filter_key(k, key)
+          : k->searching ? search_key(k, key)
+                         : run_binding(k, key, mods)))
         return false;
     control_link_views(k);
     if (key != '[' && key != ']')
         control_link_selection(k);
+    control_resize(k, k->width, k->height);
+    control_hover(k);
+    return true;
+}
+
+static bool type_filter(control *k, const char *utf8)
+{
+    size_t n = strlen(control_focused(k)->filter), more = strlen(utf8);
+    char text[VIEW_FILTER];
+
+    if (n + more >= sizeof text)
+        return false;
+    memcpy(text, control_focused(k)->filter, n);
+    memcpy(text + n, utf8, more + 1);
+    set_filter(k, text);
     control_resize(k, k->width, k->height);
     control_hover(k);
     return true;
@@ -632,6 +703,8 @@ bool control_text(control *k, const char *utf8)
 
     if (control_chooses(k))
         return chooser_text(k->choose, utf8);
+    if (k->filtering)
+        return type_filter(k, utf8);
     if (!k->searching || n + more >= sizeof k->search)
         return false;
     memcpy(k->search + n, utf8, more + 1);

@@ -18,6 +18,10 @@ double control_anchor(const control *k);
 void control_go_to_slice(control *k, const view_slice *s);
 /* Counts the hits of the text anew. */
 void control_begin_hits(control *k);
+/* A finding of the focused trace, from 1, and what it is about: its stage is
+ * shown, its cause alone is not pale, its line is chosen. The one that is
+ * chosen: none any more. */
+void control_choose_advice(control *k, uint32_t finding);
 /* Selects the chosen row of the list in both traces and goes there. */
 void control_go_to_change(control *k);
 

@@ -78,7 +78,7 @@ vpu_status export_csv(const view *v, const char *path, vpu_error *err)
         const tl_row *r = &v->tl->rows[v->rows[k].row];
 
         for (uint32_t lane = 0;
-             r->lanes && !v->rows[k].hidden &&
+             r->lanes && !view_is_hidden(v, &v->rows[k]) &&
              view_in_area(v, v->rows[k].row) && lane < r->n_lanes;
              lane++) {
             const tl_lane *l = &r->lanes[lane];

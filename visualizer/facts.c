@@ -129,6 +129,53 @@ static void add_cost(const tl_timeline *tl, facts *f, uint64_t t,
     }
 }
 
+static int by_rank(const void *x, const void *y)
+{
+    const facts_advice *a = x, *b = y;
+
+    return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1)
+                              : (a->time > b->time) - (a->time < b->time);
+}
+
+static void add_advice(const tl_timeline *tl, facts *f, uint64_t t,
+                       const tl_arg *a, size_t n)
+{
+    tl_class cause = TL_N_CAUSES;
+    facts_advice x = {.stage = arg_text(tl, a, n, "stage"),
+                      .rule = arg_text(tl, a, n, "rule"),
+                      .file = arg_text(tl, a, n, "file"),
+                      .text = arg_text(tl, a, n, "text"),
+                      .knob = arg_text(tl, a, n, "knob"),
+                      .time = t,
+                      .rank = (uint32_t)arg_uint(tl, a, n, "rank"),
+                      .line = (uint32_t)arg_uint(tl, a, n, "line"),
+                      .before = arg_uint(tl, a, n, "cycles"),
+                      .after = arg_uint(tl, a, n, "estimate")};
+
+    for (size_t i = 0; i < n; i++)
+        if (a[i].kind == TL_ARG_TEXT &&
+            !strcmp(tl_text(tl, a[i].name), "cause"))
+            cause = tl_class_of(tl, a[i].text);
+    x.cause = cause < TL_N_CAUSES ? cause : TL_N_CAUSES;
+    if (*x.text && x.after <= x.before)
+        f->advice[f->n_advice++] = x;
+}
+
+static void find_advice(const tl_timeline *tl, facts *f)
+{
+    for (uint64_t i = 0; i < tl->n_instants; i++) {
+        const tl_instant *at = &tl->instants[i];
+        tl_arg a[32];
+
+        if (strcmp(tl_text(tl, at->name), "advice") ||
+            strcmp(tl->rows[at->row].name, "advice"))
+            continue;
+        add_advice(tl, f, at->time, a, tl_instant_args(tl, at, a, 32));
+    }
+    if (f->n_advice)
+        qsort(f->advice, f->n_advice, sizeof *f->advice, by_rank);
+}
+
 static void find_source(const tl_timeline *tl, facts *f)
 {
     for (uint64_t i = 0; i < tl->n_instants; i++) {
@@ -229,7 +276,7 @@ static vpu_status make_path(const tl_timeline *tl, facts *f, vpu_error *err)
 
 vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
 {
-    uint64_t stages = 1, lines = 0, costs = 0;
+    uint64_t stages = 1, lines = 0, costs = 0, advice = 0;
     vpu_status st;
     uint32_t *seen = calloc(UINT16_MAX + 1, sizeof *seen);
 
@@ -241,14 +288,16 @@ vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
 
         lines += !strcmp(name, "text");
         costs += !strcmp(name, "cost");
+        advice += !strcmp(name, "advice");
     }
     *out = (facts){.stages = calloc(stages, sizeof *out->stages),
                    .lines = calloc(lines + 1, sizeof *out->lines),
                    .costs = calloc(costs + 1, sizeof *out->costs),
+                   .advice = calloc(advice + 1, sizeof *out->advice),
                    .row_bytes = calloc(tl->n_rows + 1, sizeof(uint64_t)),
                    .path_at = calloc(tl->n_rows + 1, sizeof(uint64_t))};
-    if (!out->stages || !out->lines || !out->costs || !out->row_bytes ||
-        !out->path_at || !seen) {
+    if (!out->stages || !out->lines || !out->costs || !out->advice ||
+        !out->row_bytes || !out->path_at || !seen) {
         free(seen);
         facts_free(out);
         return err_set(err, VPU_ERR_NOMEM, "no memory for a trace's stages");
@@ -258,6 +307,8 @@ vpu_status facts_make(const tl_timeline *tl, facts *out, vpu_error *err)
     find_local(tl, out);
     if (tl->clk_mhz)
         find_source(tl, out);
+    if (tl->clk_mhz)
+        find_advice(tl, out);
     st = make_path(tl, out, err);
     if (st)
         facts_free(out);
@@ -269,6 +320,7 @@ void facts_free(facts *f)
     free(f->stages);
     free(f->lines);
     free(f->costs);
+    free(f->advice);
     free(f->row_bytes);
     free(f->path);
     free(f->path_at);

@@ -29,6 +29,17 @@ typedef struct {
     uint64_t executions, total, cause[TL_N_CAUSES];
 } facts_cost;
 
+/* What would make a stage faster, as the report says. Texts "", line 0 = not
+ * told. */
+typedef struct {
+    const char *stage, *rule, *file, *text, *knob;
+    uint64_t time; /* in the stage */
+    uint32_t rank; /* 1: what saves most */
+    uint32_t line;
+    tl_class cause;         /* that it saves most of; TL_N_CAUSES = not told */
+    uint64_t before, after; /* cycles of the stage */
+} facts_advice;
+
 typedef struct {
     uint64_t begin, end;
 } facts_stretch;
@@ -40,6 +51,8 @@ typedef struct {
     uint32_t n_lines;
     facts_cost *costs;
     uint32_t n_costs;
+    facts_advice *advice; /* by rank */
+    uint32_t n_advice;
     uint64_t *row_bytes; /* per row of the timeline: local memory it stands
                             for, 0 = none */
     /* When rows of SHAVEs and channels are on the critical path, in order: of

@@ -133,6 +133,7 @@ static void keep_rows(const view *old, view *v)
 {
     uint32_t place = 0;
 
+    memcpy(v->filter, old->filter, sizeof v->filter);
     for (uint32_t i = 0; i < old->n_rows; i++) {
         const tl_row *r = &old->tl->rows[old->rows[i].row];
         view_row *now = (view_row *)row_of(v, r->uuid);

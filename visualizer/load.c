@@ -23,7 +23,7 @@ typedef struct {
     uint64_t cap_keys;
     load_watch *watch; /* NULL: nobody looks */
     uint64_t n_events;
-    bool stopped;
+    bool stopped, full;
 } loader;
 
 static uint64_t ticks_of(const tl_timeline *tl, uint64_t ns)
@@ -127,7 +127,8 @@ static bool go_on(loader *k)
         return true;
     __atomic_store_n(&k->watch->events, k->n_events, __ATOMIC_RELAXED);
     k->stopped = __atomic_load_n(&k->watch->stop, __ATOMIC_RELAXED);
-    return !k->stopped;
+    k->full = k->watch->most_bytes && tl_bytes(k->tl) > k->watch->most_bytes;
+    return !k->stopped && !k->full;
 }
 
 static bool on_event(void *user, const trc_read_event *e)
@@ -195,9 +196,10 @@ static vpu_status load_from(const load_source *from, load_watch *watch,
     st = load_ahead(from, &ops, err);
     free(k.keys);
     st = finish(tl, st, from->name, err);
-    if (!st && k.stopped)
+    if (!st && (k.stopped || k.full))
         snprintf(tl->partial, sizeof tl->partial,
-                 "%.400s: stopped after %llu events", from->name,
+                 "%.400s: %s after %llu events", from->name,
+                 k.full ? "the memory given to it is full" : "stopped",
                  (unsigned long long)tl->n_events);
     return st;
 }

@@ -16,8 +16,10 @@ vpu_status load_file(const char *path, tl_timeline *tl, vpu_error *err);
 /* Of a reading in another thread: both are looked at and set with atomic
  * accesses. */
 typedef struct {
-    uint64_t events; /* read so far, to within some thousands */
-    bool stop;       /* end early: tl->partial says so */
+    uint64_t events;     /* read so far, to within some thousands */
+    bool stop;           /* end early: tl->partial says so */
+    uint64_t most_bytes; /* of the timeline, within some per cent: it ends there
+                            and tl->partial says so; 0 = any. Set before */
 } load_watch;
 
 vpu_status load_file_watched(const char *path, load_watch *w, tl_timeline *tl,

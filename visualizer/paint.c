@@ -14,6 +14,7 @@ enum {
     LABELS = 136,
     MINIMAP = 40,
     STATUS = 24,
+    DIFFERENCE = 40,
     MARGIN = 12
 };
 
@@ -35,6 +36,11 @@ paint_panel_kind paint_shows(paint_panel_kind wanted, bool both, int side)
 {
     return paint_panels[wanted].compares && both && side ? PANEL_FIGURES
                                                          : wanted;
+}
+
+static double difference_height(const paint_page *p)
+{
+    return p->cmp && !p->side && p->cmp->n_steps ? DIFFERENCE : 0;
 }
 
 void paint_layout(const paint_page *p, paint_boxes *b)
@@ -61,11 +67,13 @@ void paint_layout(const paint_page *p, paint_boxes *b)
         b->minimap = (cv_box){x, bottom + 6, w, MINIMAP - 12};
     }
     b->axis = (cv_box){x, a.y + TITLE + LEGEND, w, AXIS};
-    b->rows = (cv_box){x, b->axis.y + AXIS, w, bottom - b->axis.y - AXIS};
+    b->difference = (cv_box){x, b->axis.y + AXIS, w, difference_height(p)};
+    b->rows = (cv_box){x, b->axis.y + AXIS + b->difference.h, w, 0};
+    b->rows.h = bottom - b->rows.y;
     if (b->rows.h < 0)
         b->rows.h = 0;
     b->labels = (cv_box){a.x + MARGIN, b->rows.y, LABELS, b->rows.h};
-    if (p->status && p->view->height > b->rows.h && b->rows.h > 0) {
+    if (p->minimap && p->view->height > b->rows.h && b->rows.h > 0) {
         double share = b->rows.h / p->view->height;
 
         b->bar = (cv_box){x + w + 3, b->rows.y, MARGIN - 5, b->rows.h};
@@ -78,7 +86,7 @@ void paint_layout(const paint_page *p, paint_boxes *b)
 
 double paint_height(const paint_page *p)
 {
-    return TITLE + LEGEND + AXIS + p->view->height + 4 +
+    return TITLE + LEGEND + AXIS + difference_height(p) + p->view->height + 4 +
            (p->minimap ? MINIMAP : 0) + (p->status ? STATUS : 6);
 }
 
@@ -114,7 +122,10 @@ static void paint_hidden(cv_canvas *c, const paint_page *p, cv_slot at)
         if (v->rows[i].hidden)
             str_printf(&text, "%s%s", n++ ? ", " : "hidden (H shows): ",
                        v->tl->rows[v->rows[i].row].name);
-    if (n && p->status)
+    if (v->filter[0])
+        str_printf(&text, "%srows with %s%s", n ? "; " : "", v->filter,
+                   n ? "" : " (H shows all)");
+    if (text.n && p->status)
         cv_text_fit(c, at, CV_NORMAL, p->colors->dim, str_text(&text));
     str_free(&text);
 }
@@ -137,6 +148,10 @@ static void paint_title(cv_canvas *c, const paint_page *p, cv_box at)
     else
         snprintf(line, sizeof line, "%s", total);
     x += cv_text(c, x, y, CV_NORMAL, p->colors->text, line) + 14;
+    if (p->cmp && p->minimap && !p->side) { /* pictures have a banner */
+        compare_headline(p->cmp, "A", "B", line, sizeof line);
+        x += cv_text(c, x, y, CV_BOLD, p->colors->text, line) + 14;
+    }
     if (tl->partial[0]) {
         snprintf(line, sizeof line, "partial: %.200s", tl->partial);
         cv_text_fit(c, (cv_slot){x, y, at.x + at.w - x}, CV_NORMAL,
@@ -510,6 +525,7 @@ static void paint_rows(cv_canvas *c, const paint_page *p, const paint_boxes *b)
             (cv_box){b->rows.x, b->axis.y, b->rows.w, b->rows.h + b->axis.h});
     paint_end(c, p, b);
     paint_badges(c, p, b);
+    paint_advice_mark(c, p, b);
     paint_range(c, p, b);
     paint_links(c, p, b);
     cv_unclip(c);
@@ -528,6 +544,8 @@ void paint(cv_canvas *c, const paint_page *p)
     paint_title(c, p, b.title);
     paint_legend(c, p, b.legend);
     paint_axis(c, p, &b);
+    if (b.difference.h > 0)
+        paint_difference(c, p, &b);
     paint_rows(c, p, &b);
     if (b.minimap.h > 0)
         paint_minimap(c, p, b.minimap);

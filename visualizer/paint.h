@@ -11,19 +11,23 @@
 
 /* Where the parts of a page are. w or h 0: not shown. */
 typedef struct {
+    cv_box difference; /* of a comparison, above the rows */
     cv_box title, legend, axis, labels, rows, panel, minimap, status;
     cv_box bar;   /* to scroll the rows; h 0: all are seen */
     cv_box thumb; /* in it */
 } paint_boxes;
 
 /* FIGURES: of the range, the selection. SOURCE: the kernel's lines and what
- * they cost. SLICES: how often and how long. CHANGES: of a comparison, what got
- * slower. */
+ * they cost. SLICES: how often and how long. ADVICE: what would help. CHANGES:
+ * of a comparison, what got slower. */
 typedef enum {
 #define PANEL(id, name, compares, width, painter) PANEL_##id,
 #include "visualizer/panels.def"
     PAINT_N_PANELS
 } paint_panel_kind;
+
+/* Findings of the panel of advice that can be chosen. */
+enum { PAINT_ADVICE = 16 };
 
 /* A class of the legend, from x on, to `end`; end 0: it is not there. */
 typedef struct {
@@ -42,6 +46,9 @@ typedef struct {
     const char *title;         /* of the file */
     paint_legend_item *legend; /* TL_OTHER of them, written by paint; NULL = not
                                   asked for */
+    double *advice;            /* where findings end on the canvas,
+                                  PAINT_ADVICE of them, written by paint; NULL =
+                                  not asked for */
     const char *status;        /* at the bottom; NULL = none */
     cv_box area;               /* of the whole page on the canvas */
     const tl_timeline
@@ -81,6 +88,8 @@ const char *paint_trim(const char *text); /* without blanks in front */
  * row of the list of changes, counted from 1. */
 uint32_t paint_line_at(const paint_page *p, double y, const char **file);
 uint64_t paint_change_at(const paint_page *p, double y);
+/* A finding of the advice, from 1; 0 = none. Of the last picture. */
+uint32_t paint_advice_at(const paint_page *p, double y);
 
 /* What counts for a row, of the visible stretch: "38 %" of a SHAVE issued, of a
  * channel had a transfer; KiB of local memory; a counter's mean; "" for others.
@@ -139,8 +148,15 @@ void paint_heat_point(const view *v, const view_point *at, char *to, size_t n);
 #define PANEL(id, name, compares, width, painter) \
     void painter(cv_canvas *c, const paint_page *p, cv_box at);
 #include "visualizer/panels.def"
+/* Causes from the longest down, as bars with their share of `all`, as many as
+ * there is room for. */
+void paint_cause_bars(cv_canvas *c, const paint_page *p, cv_box at,
+                      const uint64_t *cause, uint64_t all);
+void paint_advice_mark(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 void paint_tooltip(cv_canvas *c, const paint_page *p);
 /* On top of the rows: deltas of a comparison, where the chosen line runs. */
+/* Where B loses and gains, along A's time. */
+void paint_difference(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b);
 /* B's row of the same name in the lower half of A's. */
 void paint_under(cv_canvas *c, const paint_page *p, const view_row *row,

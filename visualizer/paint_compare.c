@@ -78,6 +78,43 @@ static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
             badge_color(p, r), text);
 }
 
+/* Bars upwards: B takes longer for what A does then; downwards: less. */
+void paint_difference(cv_canvas *c, const paint_page *p, const paint_boxes *b)
+{
+    const compare *cmp = p->cmp;
+    const view *v = p->view;
+    cv_box at = b->difference;
+    double middle = at.y + at.h / 2 - 2, half = at.h / 2 - 5, most = 0;
+    int n = (int)fmax(at.w / 2, 1);
+    char text[96], number[48];
+
+    for (int i = 0; i < n; i++)
+        most =
+            fmax(most,
+                 fabs(compare_lost(cmp, view_t(v, n, i), view_t(v, n, i + 1))));
+    cv_text(c, b->labels.x, middle - 7, CV_NORMAL, p->colors->text,
+            cmp->steps_of == COMPARE_GROUP ? "groups, B \xe2\x88\x92 A"
+                                           : "stages, B \xe2\x88\x92 A");
+    paint_number(number, sizeof number, compare_lost(cmp, v->from, v->to));
+    snprintf(text, sizeof text, "%s%s %s",
+             compare_lost(cmp, v->from, v->to) > 0 ? "+" : "", number,
+             cmp->unit);
+    cv_text_fit(c, (cv_slot){b->labels.x, middle + 8, b->labels.w - 8},
+                CV_SMALL, p->colors->dim, text);
+    for (int i = 0; i < n && most > 0; i++) {
+        double lost = compare_lost(cmp, view_t(v, n, i), view_t(v, n, i + 1));
+        double h = half * fabs(lost) / most;
+
+        if (h < 0.25)
+            continue;
+        cv_fill(c,
+                (cv_box){at.x + at.w * i / n, lost > 0 ? middle - h : middle,
+                         at.w / n, h},
+                p->colors->class_color[lost > 0 ? TL_DDR : TL_ISSUE]);
+    }
+    cv_fill(c, (cv_box){at.x, middle, at.w, 1}, p->colors->strong_line);
+}
+
 static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
                       const view_row *row, double h)
 {

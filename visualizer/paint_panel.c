@@ -89,6 +89,14 @@ static void causes(column *k, const uint64_t *cause, uint64_t all)
     }
 }
 
+void paint_cause_bars(cv_canvas *c, const paint_page *p, cv_box at,
+                      const uint64_t *cause, uint64_t all)
+{
+    column k = {c, p, at.x, at.y, at.w, at.y + at.h};
+
+    causes(&k, cause, all);
+}
+
 static void rate_line(column *k, const char *key, double bytes_per_tick)
 {
     char number[32], text[96];

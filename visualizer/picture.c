@@ -17,27 +17,15 @@ typedef struct {
     double width, height;
 } sheet;
 
-/* "B takes 0.037 of A's time: 27.1 times as fast" */
 static void paint_banner(cv_canvas *c, const sheet *s)
 {
-    const tl_timeline *a = s->pages[0].view->tl, *b = s->pages[1].view->tl;
     const theme *colors = s->pages[0].colors;
-    double na = tl_ns(a, facts_work(&s->pages[0].view->facts));
-    double nb = tl_ns(b, facts_work(&s->pages[1].view->facts));
-    double ratio = na > nb ? na / fmax(nb, 1) : nb / fmax(na, 1);
-    const char *fast = s->pages[na > nb].title,
-               *slow = s->pages[na <= nb].title;
-    char number[32], text[512];
+    char text[512];
 
     cv_fill(c, (cv_box){0, 0, s->width, BANNER}, colors->panel);
-    paint_number(number, sizeof number, ratio);
-    if (na == nb)
-        snprintf(text, sizeof text, "both take the same time");
-    else
-        snprintf(text, sizeof text,
-                 "%.150s is %s times as fast as %.150s, on the same scale of "
-                 "time:",
-                 fast, number, slow);
+    compare_headline(s->pages[0].cmp, s->pages[0].title, s->pages[1].title,
+                     text, sizeof text - 32);
+    strcat(text, ", on the same scale of time:");
     cv_text(c, 12, BANNER / 2.0, CV_BOLD, colors->text, text);
 }
 

@@ -1,5 +1,6 @@
 /* Rows on the page: where they are, what is at a point, what belongs to it. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "visualizer/view.h"
@@ -23,11 +24,38 @@ static double local_height(const view *v, const view_row *r)
     return fmax(2, floor(BUDGET * (double)bytes / (double)budget));
 }
 
+/* Whether the name has one of the texts. */
+static bool passes(const char *filter, const char *name)
+{
+    bool any = false;
+
+    while (*filter) {
+        size_t n = strcspn(filter, ","), skip = strspn(filter, " ");
+        char text[VIEW_FILTER];
+
+        if (skip < n) {
+            memcpy(text, filter + skip, n - skip);
+            for (text[n - skip] = 0; text[strlen(text) - 1] == ' ';)
+                text[strlen(text) - 1] = 0;
+            if (strcasestr(name, text))
+                return true;
+            any = true;
+        }
+        filter += n + (filter[n] == ',');
+    }
+    return !any;
+}
+
+bool view_is_hidden(const view *v, const view_row *r)
+{
+    return r->hidden || !passes(v->filter, v->tl->rows[r->row].name);
+}
+
 static double row_height(const view *v, const view_row *r)
 {
     const tl_row *t = &v->tl->rows[r->row];
 
-    if (r->hidden)
+    if (view_is_hidden(v, r))
         return 0;
     if (t->kind == TL_ROW_COUNTER)
         return r->folded ? 14 : 40;
@@ -114,6 +142,12 @@ void view_pin(view *v, uint32_t at, bool pinned)
 void view_hide(view *v, uint32_t at, bool hidden)
 {
     v->rows[at].hidden = hidden;
+    view_layout(v);
+}
+
+void view_filter(view *v, const char *texts)
+{
+    snprintf(v->filter, sizeof v->filter, "%s", texts);
     view_layout(v);
 }
 

@@ -99,7 +99,7 @@ static bool search_from(const view *v, const search *s, moment at,
             const tl_lane *l = &r->lanes[lane];
             moment here = {.place = (int64_t)k * TL_MAX_LANES + lane};
 
-            if (v->rows[k].hidden ||
+            if (view_is_hidden(v, &v->rows[k]) ||
                 !search_lane(v, s, l, start_in(l, here.place, at, s->dir),
                              &here.slice))
                 continue;
@@ -201,7 +201,8 @@ bool view_hits_step(view_hits *h, const view *v, uint64_t slices)
     for (; h->on && !h->done && h->row < v->n_rows; h->row++, h->lane = 0) {
         const tl_row *r = &v->tl->rows[v->rows[h->row].row];
 
-        for (; r->lanes && !v->rows[h->row].hidden && h->lane < r->n_lanes;
+        for (; r->lanes && !view_is_hidden(v, &v->rows[h->row]) &&
+               h->lane < r->n_lanes;
              h->lane++, h->slice = 0)
             for (; h->slice < r->lanes[h->lane].n_slices; h->slice++) {
                 if (!slices--)

@@ -64,12 +64,15 @@ void viewer_state_save(const viewer_state *s)
 {
     arena *a = arena_create(0);
     const char *path = file_state_path(a, "window");
-    char text[256];
+    str text = {.arena = a};
 
-    snprintf(text, sizeof text, "size %u %u\nscale %.4g\ndark %d\n", s->width,
-             s->height, s->scale, s->dark);
+    if (s->width)
+        str_printf(&text, "size %u %u\n", s->width, s->height);
+    if (s->scale > 0)
+        str_printf(&text, "scale %.4g\n", s->scale);
+    str_printf(&text, "dark %d\n", s->dark);
     if (path && !file_mkdirs(file_dirname(a, path), NULL))
-        file_write(path, text, strlen(text), NULL);
+        file_write(path, str_text(&text), text.n, NULL);
     arena_destroy(a);
 }
 

@@ -7,8 +7,8 @@
 #include "visualizer/control.h"
 
 typedef struct {
-    uint32_t width, height;
-    double scale;
+    uint32_t width, height; /* of the window; 0 = not chosen */
+    double scale;           /* 0 = not chosen: what the display wants */
     int dark;
 } viewer_state;
 

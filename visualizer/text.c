@@ -395,6 +395,29 @@ static void put_figures(writer *w)
                    s.ddr_mean * mhz / 1000, s.ddr_peak * mhz / 1000);
 }
 
+/* A line each; what to do is in the panel, and in the report. */
+static void put_advice(writer *w)
+{
+    const facts *f = &w->v->facts;
+
+    if (f->n_advice)
+        str_puts(w->out, "\nwhat would help:\n");
+    for (uint32_t i = 0; i < f->n_advice; i++) {
+        const facts_advice *x = &f->advice[i];
+        char stage[100], file[100], knob[64], gain[96], all[96];
+
+        to_ascii(stage, sizeof stage, x->stage);
+        to_ascii(file, sizeof file, x->file);
+        to_ascii(knob, sizeof knob, x->knob);
+        time_text(w, (double)(x->before - x->after), 0, gain, sizeof gain);
+        time_text(w, (double)x->before, 0, all, sizeof all);
+        str_printf(w->out, "  %u. %s", x->rank, stage);
+        if (x->line)
+            str_printf(w->out, ", %s:%u", file, x->line);
+        str_printf(w->out, ": about %s of %s (%s)\n", gain, all, knob);
+    }
+}
+
 static void put_selection(writer *w, const view_slice *s)
 {
     const view *v = w->v;
@@ -433,6 +456,7 @@ void text_timeline(const view *v, const text_options *o, str *out)
                 put_row(&w, &v->tl->rows[v->rows[i].row]);
     put_legend(&w);
     put_figures(&w);
+    put_advice(&w);
     if (v->has_selection) /* else it names no row */
         put_selection(&w, &v->selection);
 }

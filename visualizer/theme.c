@@ -5,7 +5,7 @@
     .class_color = {[TL_ISSUE] = 0xff009e73,     [TL_L2] = 0xffcc79a7,         \
                     [TL_DDR] = 0xffd55e00,       [TL_STORE] = 0xff8c564b,      \
                     [TL_DMA_SETUP] = 0xfff0e442, [TL_DMA_WAIT] = 0xffe69f00,   \
-                    [TL_DISPATCH] = 0xff8f8f8f,  [TL_IDLE] = IDLE,             \
+                    [TL_DISPATCH] = 0xff5f6368,  [TL_IDLE] = IDLE,             \
                     [TL_IN] = 0xff0072b2,        [TL_OUT] = 0xff56b4e9,        \
                     [TL_OTHER] = 0xff7fa8c9,     [TL_OTHER + 1] = 0xff8fbf9f,  \
                     [TL_OTHER + 2] = 0xffc9a66b, [TL_OTHER + 3] = 0xffb295c7,  \

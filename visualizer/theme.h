@@ -1,5 +1,6 @@
-/* Colours and patterns. The causes' colours are Okabe and Ito's set, which
- * people with any colour vision tell apart; patterns say the same again. */
+/* Colours and patterns. The causes' colours are Okabe and Ito's set; those that
+ * look alike to people with some colour vision have different patterns
+ * (tests/visualizer/theme_test.c). */
 #ifndef VPU_VISUALIZER_THEME_H
 #define VPU_VISUALIZER_THEME_H
 

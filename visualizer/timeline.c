@@ -66,6 +66,34 @@ void tl_free(tl_timeline *tl)
     memset(tl, 0, sizeof *tl);
 }
 
+/* --- memory -------------------------------------------------------------- */
+
+static uint64_t lane_bytes(const tl_lane *l)
+{
+    return l->n_packed + l->n_args + (l->tail ? sizeof *l->tail : 0) +
+           l->n_blocks * (sizeof *l->blocks + l->n_classes * sizeof *l->sums) +
+           l->n_block_begin * sizeof *l->block_begin;
+}
+
+uint64_t tl_bytes(const tl_timeline *tl)
+{
+    uint64_t n =
+        tl->n_rows * (sizeof *tl->rows + TL_MAX_LANES * sizeof(tl_lane)) +
+        tl->n_instants * sizeof *tl->instants + tl->n_blob +
+        (tl->names ? tl->names->bytes : 0);
+
+    for (uint32_t i = 0; i < tl->n_rows; i++) {
+        const tl_row *r = &tl->rows[i];
+
+        for (uint32_t k = 0; r->lanes && k < r->n_lanes; k++)
+            n += lane_bytes(&r->lanes[k]);
+        if (r->counter)
+            n += r->counter->n_values *
+                 (sizeof *r->counter->time + sizeof *r->counter->value);
+    }
+    return n;
+}
+
 /* --- names --------------------------------------------------------------- */
 
 tl_name tl_intern(tl_timeline *tl, const char *text, size_t n)

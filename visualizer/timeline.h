@@ -151,6 +151,9 @@ typedef struct {
 vpu_status tl_init(tl_timeline *tl, vpu_error *err);
 void tl_free(tl_timeline *tl);
 
+/* Memory that it holds, without what every timeline has. */
+uint64_t tl_bytes(const tl_timeline *tl);
+
 /* --- names --------------------------------------------------------------- */
 tl_name tl_intern(tl_timeline *tl, const char *text, size_t n);
 const char *tl_text(const tl_timeline *tl, tl_name name);

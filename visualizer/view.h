@@ -20,7 +20,7 @@ typedef struct {
     double from, to;
 } view_span;
 
-enum { VIEW_HISTORY = 64 };
+enum { VIEW_HISTORY = 64, VIEW_FILTER = 128 };
 
 typedef struct {
     uint32_t row, lane; /* of the timeline */
@@ -42,8 +42,10 @@ typedef struct {
                         later of two compared traces */
     view_row *rows;  /* in the order shown */
     uint32_t n_rows;
-    double height;  /* of all rows */
-    bool path_only; /* what is not on the critical path is dimmed */
+    double height;            /* of all rows */
+    char filter[VIEW_FILTER]; /* texts, commas between them, of which a row's
+                                 name has one; "" = all rows */
+    bool path_only;           /* what is not on the critical path is dimmed */
     int only;      /* time of this class alone is not dimmed, + 1; 0 = of all */
     bool tall;     /* SHAVEs' rows have room for another trace's */
     double scroll; /* logical pixels the rows are moved up */
@@ -56,6 +58,7 @@ typedef struct {
     uint32_t line;
     double source_scroll; /* lines the source pane is moved from where the
                              hottest is in the middle */
+    uint32_t advice;      /* the finding that is chosen, from 1; 0 = none */
     uint64_t range_from, range_to; /* marked, in order */
     bool has_area; /* with has_range: of the rows in `area` alone */
     bool *area;    /* by row of the timeline */
@@ -104,6 +107,12 @@ void view_hide(view *v, uint32_t at, bool hidden);
 /* Folds or unfolds all rows of that one's kind; SHAVE 0's local memory stays,
  * so that there is something to unfold. */
 void view_fold_kind(view *v, uint32_t at);
+/* Shows the rows whose names hold one of the texts between commas alone; case
+ * and blanks around them do not matter. "" = all. What is longer than
+ * VIEW_FILTER is cut off. */
+void view_filter(view *v, const char *texts);
+/* By view_hide, or by the filter. */
+bool view_is_hidden(const view *v, const view_row *r);
 void view_raise(view *v, uint32_t at, int by); /* moves it up or down */
 
 /* Heights in a SHAVE's row: the phases above, the causes below. */

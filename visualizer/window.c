@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/late.h"
+#include "visualizer/display.h"
 #include "visualizer/export.h"
 #include "visualizer/picture.h"
 #include "visualizer/state.h"
@@ -37,7 +38,8 @@ typedef struct {
     arena *a; /* of the list of recent traces */
     struct {
         bool on;
-        bool done; /* set by the thread */
+        bool first; /* begin_with */
+        bool done;  /* set by the thread */
         pthread_t thread;
         char path[4096], text[4200];
         load_watch watch;
@@ -180,6 +182,7 @@ static void show_other(win *w)
     w->k.dark = old.dark;
     w->k.choose = old.choose;
     w->k.look = old.look;
+    w->k.shows = w->other.first ? w->o->panel : w->k.shows;
     w->k.tables[0] = &w->tables[0];
     viewer_state_load_searches(&w->k);
     snprintf(w->file, sizeof w->file, "%s", w->other.path);
@@ -194,7 +197,7 @@ static void show_other(win *w)
 
 /* While a trace is read: how far it is; at its end: it is shown, or the reason
  * why not. */
-static void watch_loading(win *w)
+static void watch_loading(win *w, vpu_error *err)
 {
     uint64_t events;
 
@@ -217,6 +220,12 @@ static void watch_loading(win *w)
     w->k.loading = NULL;
     if (!w->other.st) {
         show_other(w);
+        w->other.first = false;
+        return;
+    }
+    if (w->other.first) {
+        *err = w->other.err;
+        w->k.quit = true;
         return;
     }
     snprintf(w->k.status, sizeof w->k.status, "%.250s", w->other.err.msg);
@@ -288,7 +297,7 @@ static bool on_key(win *w, const SDL_KeyboardEvent *e)
  * opens the search is not part of it. */
 static bool on_text(win *w, const char *text)
 {
-    if (w->k.searching || control_chooses(&w->k))
+    if (control_types(&w->k))
         return control_text(&w->k, text);
     return !text[1] && control_key(&w->k, (uint32_t)(unsigned char)text[0], 0);
 }
@@ -399,6 +408,8 @@ static void fit_display(win *w)
         w->st.height = (uint32_t)room.h;
 }
 
+enum { WIDTH = 1440, HEIGHT = 900 }; /* of a window that was never resized */
+
 static vpu_status open_window(win *w, vpu_error *err)
 {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
@@ -411,6 +422,12 @@ static vpu_status open_window(win *w, vpu_error *err)
          !strcmp(SDL_GetCurrentVideoDriver(), "evdev"))) {
         SDL_SetError("no display");
         return sdl_failed(err, "no window");
+    }
+    if (w->st.scale == 0)
+        w->st.scale = display_scale();
+    if (!w->st.width) {
+        w->st.width = (uint32_t)(WIDTH * w->st.scale);
+        w->st.height = (uint32_t)(HEIGHT * w->st.scale);
     }
     fit_display(w);
     w->window = SDL_CreateWindow(
@@ -454,7 +471,9 @@ static void loop(win *w, vpu_error *err)
     SDL_Event e;
 
     while (!w->k.quit) {
-        watch_loading(w);
+        watch_loading(w, err);
+        if (w->k.quit) /* the first trace cannot be read */
+            break;
         count(w);
         if (w->dirty)
             draw(w);
@@ -514,7 +533,6 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     if (!w)
         return err_set(err, VPU_ERR_NOMEM, "window: out of memory");
     w->o = o;
-    w->st = (viewer_state){.width = 1440, .height = 900, .scale = 1};
     viewer_state_load(&w->st);
     before = w->st;
     if (o->width) {
@@ -544,8 +562,11 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     }
     st = open_window(w, err);
     if (!st) {
+        w->other.first = o->begin_with != NULL;
         if (o->file)
             viewer_state_opened(o->file);
+        else if (o->begin_with)
+            begin_loading(w, o->begin_with);
         else
             show_list(w);
         opened = w->st;

@@ -14,6 +14,8 @@ typedef struct {
     table_look slices;      /* of their panel */
     const char *file;       /* bookmarks are kept in FILE.marks; NULL: no
                                trace yet, views[0] is empty */
+    const char *begin_with; /* without a file: the trace that is loaded first,
+                               beside the window; NULL: a list is shown */
     uint32_t width, height; /* 0 = as last time */
     double scale;           /* user's; 0 = as last time */
     int dark;               /* 1, 0; -1 = as last time */
@@ -39,7 +41,8 @@ typedef struct {
  *
  * VPU_ERR_UNSUPPORTED  no display (message: what --png is for)
  * VPU_ERR_IO           no fonts
- * VPU_ERR_NOMEM */
+ * VPU_ERR_NOMEM
+ * else                 of load, for begin_with */
 vpu_status window_run(const window_options *o, vpu_error *err);
 
 #endif

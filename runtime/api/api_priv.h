@@ -402,6 +402,8 @@ void api_run_files_detach(api_run_files *f);
 vpu_status api_run_files_close(api_run_files *f, vpu_status st, vpu_error *err);
 /* result.c: where its report comes from, while its graph is open. */
 report_source api_result_source(const vpu_result *r);
+/* Of the graph's latest run, on a device that tells all; inside oom_guard. */
+void api_result_trace_advice(vpu_result *r, trc_writer *w);
 
 /* memory.c: into the caller's structure, which says how much of it there is.
  * VPU_ERR_INVALID */

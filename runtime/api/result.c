@@ -21,9 +21,10 @@ struct vpu_result {
     uint32_t profile_lines; /* 0: no profile */
     uint32_t n_executors;
     mach_executors_result executors;
-    const char *text, *json; /* NULL: not made yet */
-    json_t *tree;            /* of json */
-    const char **counters;   /* paths of numbers */
+    const report_insight *insight; /* NULL: not found out yet */
+    const char *text, *json;       /* NULL: not made yet */
+    json_t *tree;                  /* of json */
+    const char **counters;         /* paths of numbers */
     size_t n_counters, counters_cap;
 };
 
@@ -43,13 +44,24 @@ report_source api_result_source(const vpu_result *r)
                            .n_operations = r->n_operations,
                            .repeat = r->repeat,
                            .n_executors = r->n_executors,
-                           .executors = r->executors};
+                           .executors = r->executors,
+                           .insight = r->insight};
+}
+
+/* Once for the texts and the trace: it replays the launches. */
+static report_source with_insight(vpu_result *r)
+{
+    report_source source = api_result_source(r);
+
+    if (!r->insight && source.run->ops->inspect)
+        source.insight = r->insight = report_insight_of(&source, r->arena);
+    return source;
 }
 
 static vpu_status make_text(void *user, vpu_error *err)
 {
     vpu_result *r = user;
-    const report_source source = api_result_source(r);
+    const report_source source = with_insight(r);
     str text = {.arena = r->arena};
 
     (void)err;
@@ -63,13 +75,20 @@ static vpu_status make_text(void *user, vpu_error *err)
 static vpu_status make_json(void *user, vpu_error *err)
 {
     vpu_result *r = user;
-    const report_source source = api_result_source(r);
+    const report_source source = with_insight(r);
     str json = {.arena = r->arena};
 
     (void)err;
     report_json(&source, &json);
     r->json = str_text(&json);
     return VPU_OK;
+}
+
+void api_result_trace_advice(vpu_result *r, trc_writer *w)
+{
+    const report_source source = with_insight(r);
+
+    report_advice_trace(&source, w);
 }
 
 /* Of a run that is not the graph's latest the backend knows nothing more. */

@@ -299,6 +299,8 @@ vpu_status api_run_files_save(api_run_files *f, vpu_result *r, vpu_error *err)
     api_run_files_work(f, NULL);
     if (!st && f->traced)
         trace_operations(f, r);
+    if (!st && f->traced && f->options->advise)
+        api_result_trace_advice(r, f->trace);
     if (!st && f->folded.stream)
         st = save_folded(f, r, err);
     if (!st && f->kanata)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -19,12 +20,13 @@
 #include "visualizer/window.h"
 
 typedef struct {
-    const char *file, *compare, *range, *select, *csv, *html;
+    const char *file, *compare, *range, *select, *rows, *csv, *html;
     compare_mode mode;
     paint_panel_kind panel;
     table_grouping slices;
     bool slices_given, panel_given, mode_given, follow, keys, path_only, text;
-    uint32_t columns; /* 0: not given */
+    uint32_t columns;          /* 0: not given */
+    unsigned long long memory; /* bytes; 0: not given */
     view_unit unit;
     picture_options picture;
 } options;
@@ -59,6 +61,12 @@ static bool take_mode(void *fields, const char *value, arena *a)
             return true;
         }
     return false;
+}
+
+static bool take_memory(void *fields, const char *value, arena *a)
+{
+    (void)a;
+    return str_to_bytes(value, &((options *)fields)->memory);
 }
 
 static bool take_panel(void *fields, const char *value, arena *a)
@@ -177,6 +185,12 @@ static const cli_option rows[] = {
      .help = "dim what is not on the critical path"},
     {"range", "TIME..TIME", OPTION_OTHER, .take = take_range,
      .help = "from time A to B: cycles, or with ns, us, ms behind"},
+    {"rows", "TEXT,TEXT", OPTION_NAME, AT(rows),
+     .help = "show the rows alone whose names hold one of the texts"},
+    {"memory", "SIZE", OPTION_OTHER, .take = take_memory,
+     .help =
+         "that a timeline takes at most, with K, M or G behind: of a longer "
+         "trace the first part is shown"},
     {"select", "TEXT", OPTION_NAME, AT(select),
      .help = "select the first slice whose name holds TEXT"},
     {"unit", "auto|cycles|ns|us|ms", OPTION_CHOICE, AT(unit),
@@ -255,7 +269,10 @@ typedef struct {
 typedef struct {
     shown *s; /* two */
     compare cmp;
-    shown *next; /* read, not yet shown */
+    shown *next;          /* read, not yet shown */
+    const options *first; /* of the command line, for the next one that is read;
+                             NULL: others */
+    uint64_t memory;      /* a timeline's bytes at most, 0 = any */
 } traces;
 
 static void free_shown(shown *s)
@@ -285,9 +302,9 @@ static void make_title(shown *s, const char *path)
 }
 
 static vpu_status open_shown(shown *s, const char *path, const options *o,
-                             vpu_error *err)
+                             load_watch *watch, vpu_error *err)
 {
-    vpu_status st = load_file(path, &s->tl, err);
+    vpu_status st = load_file_watched(path, watch, &s->tl, err);
 
     if (!st)
         st = view_init(&s->v, &s->tl, err);
@@ -333,6 +350,11 @@ static vpu_status prepare(shown *s, const options *o, vpu_error *err)
                        "vpu run do, but for the level summary",
                        s->title);
     s->v.path_only = o->path_only;
+    if (o->rows)
+        view_filter(&s->v, o->rows);
+    if (o->rows && !(s->v.height > 0))
+        return err_set(err, VPU_ERR_INVALID, "--rows: no row of %s holds '%s'",
+                       s->title, o->rows);
     if (o->range) {
         vpu_status st = show_range(s, o->range, err);
 
@@ -356,14 +378,23 @@ static vpu_status load_other(void *user, const char *path, load_watch *watch,
 {
     traces *t = user;
     shown *s = calloc(2, sizeof *s);
+    const options *first = t->first;
     vpu_status st;
 
     if (!s)
         return err_set(err, VPU_ERR_NOMEM, "%s: out of memory", path);
-    st = load_file_watched(path, watch, &s->tl, err);
-    if (!st)
-        st = view_init(&s->v, &s->tl, err);
-    make_title(s, path);
+    t->first = NULL;
+    watch->most_bytes = t->memory;
+    if (first) {
+        st = open_shown(s, path, first, watch, err);
+        if (!st)
+            st = prepare(s, first, err);
+    } else {
+        st = load_file_watched(path, watch, &s->tl, err);
+        if (!st)
+            st = view_init(&s->v, &s->tl, err);
+        make_title(s, path);
+    }
     if (st) {
         free_shown(s);
         free(s);
@@ -401,7 +432,8 @@ static vpu_status open_window(const options *o, traces *t, vpu_error *err)
         .mode = o->mode,
         .panel = o->panel,
         .slices = {.grouping = o->slices},
-        .file = o->file,
+        .file = t->first ? NULL : o->file,
+        .begin_with = t->first ? o->file : NULL,
         .width = o->picture.width,
         .height = o->picture.height,
         .scale = o->picture.scale,
@@ -478,7 +510,25 @@ static vpu_status show_list(const options *o, traces *t, vpu_error *err)
     tl_finish(&s->tl);
     snprintf(s->title, sizeof s->title, "vpusim");
     st = view_init(&s->v, &s->tl, err);
+    s->v.unit = o->unit;
     return st ? st : open_window(o, t, err);
+}
+
+/* Whether reading it may take so long that the window comes first. */
+static bool is_long(const char *path)
+{
+    enum { LONG = 16 << 20 };
+    struct stat sb;
+
+    return !stat(path, &sb) && sb.st_size > LONG;
+}
+
+/* An empty view until the trace is read, beside the window. */
+static vpu_status show_while_loading(const options *o, traces *t,
+                                     vpu_error *err)
+{
+    t->first = o;
+    return show_list(o, t, err);
 }
 
 static vpu_status write_slices(const options *o, const view *v, vpu_error *err)
@@ -497,10 +547,14 @@ static vpu_status show(options *o, traces *t, vpu_error *err)
 {
     shown *s = t->s;
     compare *cmp = &t->cmp;
-    vpu_status st = open_shown(&s[0], o->file, o, err);
+    load_watch watch = {.most_bytes = o->memory};
+    vpu_status st;
 
+    if (!o->compare && !writes(o) && is_long(o->file))
+        return show_while_loading(o, t, err);
+    st = open_shown(&s[0], o->file, o, &watch, err);
     if (!st && o->compare)
-        st = open_shown(&s[1], o->compare, o, err);
+        st = open_shown(&s[1], o->compare, o, &watch, err);
     if (!st && o->compare) {
         uint64_t a = s[0].tl.end, b = s[1].tl.end;
 
@@ -580,6 +634,7 @@ static int view_main(int argc, char **argv)
     }
     if (!(t.s = calloc(2, sizeof *t.s)))
         return cli_usage(&cli_view, "out of memory");
+    t.memory = o.memory;
     st = o.follow ? show_live(&o, &t, &err)
          : o.file ? show(&o, &t, &err)
                   : show_list(&o, &t, &err);

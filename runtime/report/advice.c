@@ -1,4 +1,6 @@
 /* What bounds a launch, what its time was waited for, and what would help. */
+#include <string.h>
+
 #include "runtime/advice/bounds.h"
 #include "runtime/report/report_priv.h"
 
@@ -13,18 +15,19 @@ static void look_at(const report_source *r, const backend_launch *l, arena *a,
         out->line = 0;
 }
 
-report_insight report_insight_of(const report_source *r, arena *a)
+const report_insight *report_insight_of(const report_source *r, arena *a)
 {
     uint32_t n = r->graph->n_launches;
     report_stage_insight *stages = arena_array(a, report_stage_insight, n + 1);
-    report_insight x = {.stages = stages};
+    report_insight *x = arena_new(a, report_insight);
 
+    x->stages = stages;
     if (r->timing == EXEC_NO_TIMING)
         return x;
     for (uint32_t i = 0; i < n; i++)
         look_at(r, backend_launch_of(r->run, i), a, &stages[i]);
-    if (advice_of(r->graph, r->run, r->desc, a, &x.advice, NULL))
-        x.advice.known = false;
+    if (advice_of(r->graph, r->run, r->desc, a, &x->advice, NULL))
+        x->advice.known = false;
     return x;
 }
 
@@ -165,4 +168,52 @@ void report_advice_json(const report_source *r, const report_insight *x,
     for (uint32_t i = 0; i < x->advice.n; i++)
         json_array_append_new(list, finding_json(r, &x->advice.list[i]));
     json_object_set_new(o, "advice", list);
+}
+
+/* --- in the trace --------------------------------------------------------- */
+
+static const char *plain_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void put_instant(const report_source *r, const advice_finding *f,
+                        uint32_t rank, uint64_t at, trc_writer *w)
+{
+    trc_track track = trc_track_slices(w, trc_track_group(w, 0, "vpusim"),
+                                       "advice", TRC_CYCLES);
+    const trc_arg args[] = {
+        TRC_UINT("rank", rank),
+        TRC_TEXT("stage", r->graph->launches[f->launch].name),
+        TRC_TEXT("rule", f->rule),
+        TRC_TEXT("file", plain_name(f->file)),
+        TRC_UINT("line", f->line),
+        TRC_TEXT("cause", f->cause),
+        TRC_UINT("cycles", f->before),
+        TRC_UINT("estimate", f->after),
+        TRC_TEXT("text", f->text),
+        TRC_TEXT("knob", f->knob)};
+
+    trc_instant(w, track, at,
+                &(trc_event){.name = "advice",
+                             .args = args,
+                             .n_args = sizeof args / sizeof *args});
+}
+
+/* Launch by launch, since a track does not go back in time. */
+void report_advice_trace(const report_source *r, trc_writer *w)
+{
+    const advice_findings *f = r->insight ? &r->insight->advice : NULL;
+    uint64_t begin = 0;
+
+    if (!f || !f->known || trc_writer_level(w) == TRC_SUMMARY)
+        return;
+    for (uint32_t l = 0; l < r->graph->n_launches; l++) {
+        for (uint32_t i = 0; i < f->n; i++)
+            if (f->list[i].launch == l)
+                put_instant(r, &f->list[i], i + 1, begin, w);
+        begin += backend_launch_of(r->run, l)->exec.profile.cycles;
+    }
 }

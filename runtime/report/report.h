@@ -3,6 +3,7 @@
 #define VPU_RUNTIME_REPORT_REPORT_H
 
 #include "base/str.h"
+#include "base/trace/writer.h"
 #include "runtime/backend/backend.h"
 #include "runtime/graph/graph.h"
 
@@ -13,6 +14,9 @@ typedef struct {
     const char *name;
     uint32_t first, n;
 } report_operation;
+
+/* What bounds the launches of a run and what would help, found by replays. */
+typedef struct report_insight report_insight;
 
 typedef struct {
     const graph *graph;
@@ -31,11 +35,22 @@ typedef struct {
     /* Inferences at once, 0 = nobody asked. */
     uint32_t n_executors;
     mach_executors_result executors;
+    /* Of this run; NULL: each text finds it out anew. */
+    const report_insight *insight;
 } report_source;
+
+/* Of a run with BACKEND_INSPECT. In the arena; memory that is short is raised
+ * (base/oom.h). */
+const report_insight *report_insight_of(const report_source *r, arena *a);
 
 /* A table for people. */
 void report_text(const report_source *r, str *out);
 /* One JSON object, indented, newline at the end. */
 void report_json(const report_source *r, str *out);
+/* What would help, into the trace: on the track "advice" of the group "vpusim"
+ * an instant for each finding, at the begin of its stage, with rank (1 saves
+ * most), stage, rule, file without folders, line, cause, cycles, estimate, text
+ * and knob. Nothing without an insight, nor at the level summary. */
+void report_advice_trace(const report_source *r, trc_writer *w);
 
 #endif

@@ -30,13 +30,12 @@ typedef struct {
     uint32_t line;
 } report_stage_insight;
 
-typedef struct {
+/* Nothing where no steps were kept. */
+struct report_insight {
     const report_stage_insight *stages; /* of each launch */
     advice_findings advice;
-} report_insight;
+};
 
-/* In the arena. Nothing where no steps were kept. */
-report_insight report_insight_of(const report_source *r, arena *a);
 /* What bounds launch i, which ran with timing, and its critical path: rows, and
  * fields of its stage. */
 void report_bounds_text(const report_source *r, uint32_t i,

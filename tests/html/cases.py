@@ -267,7 +267,7 @@ def colours_are_the_viewers(p):
 
 
 def slices_are_drawn_where_they_are(p):
-    known = {"issue": 0x009e73, "DMA wait": 0xe69f00, "dispatch": 0x8f8f8f, "idle": 0xe9edf1, "DMA setup": 0xf0e442}
+    known = {"issue": 0x009e73, "DMA wait": 0xe69f00, "dispatch": 0x5f6368, "idle": 0xe9edf1, "DMA setup": 0xf0e442}
     p.b.key("Escape")
     p.b.key("0")
     tried = 0

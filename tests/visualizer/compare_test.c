@@ -1,6 +1,7 @@
 /* Two traces compared. What was put into them is kept in plain arrays, which
  * are the oracle for every number. */
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,47 @@ static void check_groups(const compare *c, const put *a, const put *b, int s,
     }
 }
 
+/* What each group that is put in loses, as far as A is at it from a to b. */
+static double lost_by_hand(const put *x, const put *y, double a, double b)
+{
+    double begin = 0, lost = 0;
+
+    for (int s = 0; s < STAGES; s++) {
+        for (int i = 0; i < SHAVES; i++) {
+            double t = begin;
+
+            for (int g = 0; g < GROUPS; g++) {
+                const uint64_t *p = x->part[s][i][g], *q = y->part[s][i][g];
+                double takes = (double)(p[0] + p[1]);
+                double from = fmax(t, a), to = fmin(t + takes, b);
+
+                if (to > from)
+                    lost +=
+                        ((double)(q[0] + q[1]) - takes) * (to - from) / takes;
+                t += takes;
+            }
+        }
+        begin += (double)x->stage[s] + 10;
+    }
+    return lost;
+}
+
+static void check_lost(const compare *c, const put *a, const put *b)
+{
+    double end = (double)c->tl[0]->end;
+
+    ck_assert_int_eq(c->steps_of, COMPARE_GROUP);
+    ck_assert_double_eq_tol(compare_lost(c, 0, end), lost_by_hand(a, b, 0, end),
+                            1e-6);
+    for (int i = 0; i < 40; i++) {
+        double from = (double)next_random(c->tl[0]->end + 50);
+        double to = from + (double)next_random(200) + 0.5;
+
+        ck_assert_double_eq_tol(compare_lost(c, from, to),
+                                lost_by_hand(a, b, from, to), 1e-6);
+    }
+}
+
 START_TEST(every_number_is_what_was_put_in)
 {
     static const char *const names[] = {"conv", "norm", "conv"};
@@ -151,6 +193,7 @@ START_TEST(every_number_is_what_was_put_in)
         ck_assert_double_eq(r->time[1], (double)p[1].stage[s]);
         check_groups(&c, &p[0], &p[1], s, s);
     }
+    check_lost(&c, &p[0], &p[1]);
     /* Losses fall, then gains fall; nothing equal is listed. */
     for (uint64_t i = 0; i < c.n_slower; i++) {
         const compare_row *r = &c.rows[c.slower[i]];
@@ -239,6 +282,14 @@ START_TEST(recorded_times_of_stages_only)
     ck_assert(!compare_find(&c, COMPARE_STAGE, 0, 0)->in[1]);
     ck_assert(!compare_find(&c, COMPARE_STAGE, 3, 0)->in[0]);
     ck_assert_uint_eq(c.n_slower, 1);
+    /* Stages stand in for groups; norm is what both have. */
+    ck_assert_int_eq(c.steps_of, COMPARE_STAGE);
+    ck_assert_double_eq_tol(compare_lost(&c, 0, 1e9), 4900 - (double)p.stage[1],
+                            1e-6);
+    compare_headline(&c, "old", "new", line, sizeof line);
+    ck_assert_msg(!strncmp(line, "old is ", 7) &&
+                      strstr(line, " times as fast as new"),
+                  "%s", line);
     path = scratch();
     ck_assert(!compare_csv(&c, path, &err));
     ck_assert(!file_read(path, 1 << 20, a, &csv, &n, &err));

@@ -122,6 +122,61 @@ static double distance(uint32_t a, uint32_t b)
     return sum;
 }
 
+static uint32_t shown_rows(void)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < v.n_rows; i++)
+        n += v.rows[i].h > 0;
+    return n;
+}
+
+/* Typed letter by letter; what is hidden is found by no search; Escape shows
+ * all, Enter keeps it, the key for all rows ends it. */
+START_TEST(the_filter)
+{
+    view_slice s;
+
+    control_key(&k, 'r', 0);
+    ck_assert(control_types(&k));
+    control_text(&k, "sh");
+    control_text(&k, "AVE 1");
+    ck_assert_uint_eq(shown_rows(), 7); /* 1, 10 to 15 */
+    ck_assert(strstr(drawn(), "rows: shAVE 1_   7 of 16"));
+    control_text(&k, " ,, shave 03 , e 7");
+    ck_assert_uint_eq(shown_rows(), 8);
+    for (int i = 0; i < 18; i++)
+        control_key(&k, KEY_BACKSPACE, 0);
+    ck_assert_str_eq(v.filter, "shAVE 1");
+    control_text(&k, "\xc3\xa4");
+    ck_assert_uint_eq(shown_rows(), 0);
+    paint_all(); /* nothing to draw, nothing to select */
+    control_key(&k, KEY_BACKSPACE, 0);
+    ck_assert_uint_eq(shown_rows(), 7);
+    control_text(&k, "5");
+    control_key(&k, KEY_ENTER, 0);
+    ck_assert(!control_types(&k));
+    ck_assert_uint_eq(shown_rows(), 1);
+    ck_assert(strstr(drawn(), "rows with shAVE 15 (H shows all)"));
+    ck_assert(view_search(&v, "comp", 1, &s));
+    ck_assert_str_eq(tl.rows[s.row].name, "SHAVE 15");
+    ck_assert(!view_search(&v, "SHAVE 3", 1, &s));
+    control_key(&k, 'H', 0);
+    ck_assert_uint_eq(shown_rows(), 16);
+    control_key(&k, 'r', 0);
+    control_text(&k, "nothing");
+    control_key(&k, KEY_ESCAPE, 0);
+    ck_assert(!control_types(&k));
+    ck_assert_uint_eq(shown_rows(), 16);
+    for (int i = 0; i < 30; i++) { /* longer than there is room for */
+        control_key(&k, 'r', 0);
+        control_text(&k, "0123456789");
+        control_key(&k, KEY_ENTER, 0);
+    }
+    ck_assert_uint_eq(strlen(v.filter), 120);
+}
+END_TEST
+
 START_TEST(the_legend)
 {
     uint32_t all[2], one[2], again[2], page;
@@ -202,6 +257,21 @@ static void right_click(double x, double y)
 }
 
 /* A box inside the page; each line runs a command that is there. */
+/* Where the line of that key is. */
+static double menu_line(uint32_t wanted)
+{
+    for (int i = 0; i < k.menu.n; i++) {
+        menu copy = k.menu;
+        double y = copy.box.y + 17 + 22 * i;
+        unsigned mods;
+        uint32_t key;
+
+        if (menu_choose(&copy, copy.box.x + 5, y, &key, &mods) && key == wanted)
+            return y;
+    }
+    ck_abort_msg("no line of the menu has that key");
+}
+
 START_TEST(the_menu)
 {
     paint_boxes b;
@@ -251,7 +321,7 @@ START_TEST(the_menu)
     ck_assert_int_lt(k.menu.n, n);
     /* The row that was clicked, not the one behind the line of the menu. */
     row = view_row_at(&v, y - b.rows.y + v.scroll);
-    click(k.menu.box.x + 5, k.menu.box.y + 17 + 22 * 4);
+    click(k.menu.box.x + 5, menu_line('h'));
     ck_assert(v.rows[row].hidden);
     for (uint32_t i = 0; i < v.n_rows; i++)
         ck_assert_msg(i == row || !v.rows[i].hidden, "row %u, not %u", i, row);
@@ -308,6 +378,7 @@ int main(void)
     int failed;
 
     tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, the_filter);
     tcase_add_test(t, the_legend);
     tcase_add_test(t, the_bar);
     tcase_add_test(t, the_menu);

@@ -122,11 +122,30 @@ START_TEST(table_has_every_group)
     for (at = csv; (at = strstr(at, "\"comp ")); at++)
         groups++;
     ck_assert_int_eq(groups, 32);
+    /* Of some rows: those of two SHAVEs. */
+    terminal_run(&p, "view t.pftrace --csv b.csv --rows SHAVE");
+    ck_assert_msg(!p.status, "%s", p.err);
+    ck_assert(!file_read(arena_printf(p.arena, "%s/b.csv", p.dir), 1 << 24,
+                         p.arena, &csv, &n, &err));
+    ck_assert(strstr(csv, "\"comp ") && !strstr(csv, "\"stages\""));
+    terminal_run(&p, "view t.pftrace --csv b.csv --rows nobody");
+    terminal_expect(&p, 2, "--rows: no row of t holds 'nobody'");
 }
 END_TEST
 
 /* The figures of "comp" in the table of slices are those of its single slices
  * in the other table; twice it is the same, byte by byte. */
+START_TEST(memory_ends_a_trace)
+{
+    terminal_run(&p, "view t.pftrace --text --memory 1");
+    terminal_expect(&p, 0, "");
+    /* Looked at now and then: a short trace is there before. */
+    ck_assert_ptr_null(strstr(p.out, "partial"));
+    terminal_run(&p, "view t.pftrace --text --memory much");
+    terminal_expect(&p, 2, "--memory");
+}
+END_TEST
+
 START_TEST(slices_add_up)
 {
     uint64_t n = 0, sum = 0, least = UINT64_MAX, most = 0;
@@ -257,6 +276,7 @@ int main(void)
     tcase_add_test(t, what_is_not_on_the_path_is_dimmed);
     tcase_add_test(t, table_has_every_group);
     tcase_add_test(t, slices_add_up);
+    tcase_add_test(t, memory_ends_a_trace);
     tcase_add_test(t, refusals);
     tcase_add_test(t, a_cut_file_is_shown_in_part);
     tcase_add_test(t, without_a_display_it_says_what_to_do);

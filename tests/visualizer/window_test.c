@@ -17,6 +17,7 @@
 #include "base/trace/writer.h"
 #include "tests/support/terminal.h"
 #include "tests/visualizer/screen.h"
+#include "visualizer/display.h"
 #include "visualizer/load.h"
 
 static terminal p;
@@ -99,7 +100,35 @@ static void add_path(trc_writer *w, trc_track device)
 typedef struct {
     bool slow; /* one group waits longer than in the other trace */
     bool path; /* it is told */
+    bool advice;
 } trace_form;
+
+/* Two findings of the stage, the first with a line. */
+static void add_advice(trc_writer *w)
+{
+    trc_track track = trc_track_slices(w, trc_track_group(w, 0, "vpusim"),
+                                       "advice", TRC_CYCLES);
+
+    for (uint64_t i = 1; i <= 2; i++) {
+        trc_arg args[] = {
+            TRC_UINT("rank", i),
+            TRC_TEXT("stage", "norm"),
+            TRC_TEXT("rule", i == 1 ? "dma-form" : "work-groups"),
+            TRC_TEXT("file", i == 1 ? "norm.cl" : ""),
+            TRC_UINT("line", i == 1 ? 5 : 0),
+            TRC_TEXT("cause", i == 1 ? "DDR stall" : "issue"),
+            TRC_UINT("cycles", 12000),
+            TRC_UINT("estimate", 6000 * i - 1000),
+            TRC_TEXT("text", i == 1 ? "55 % of the SHAVEs' time waits for "
+                                      "loads; copy what a work-group needs by "
+                                      "DMA, beside the work on its neighbours"
+                                    : "a work-group is short"),
+            TRC_TEXT("knob", i == 1 ? "dma-form" : "groups")};
+
+        trc_instant(w, track, 0,
+                    &(trc_event){.name = "advice", .args = args, .n_args = 10});
+    }
+}
 
 static void write_trace(const char *name, trace_form form)
 {
@@ -149,6 +178,8 @@ static void write_trace(const char *name, trace_form form)
                                    TRC_CYCLES));
     if (form.path)
         add_path(w, device);
+    if (form.advice)
+        add_advice(w);
     ck_assert(!trc_writer_commit(w, &err));
 }
 
@@ -219,6 +250,7 @@ static void setup(void)
     write_trace("before.pftrace", (trace_form){.path = false});
     write_trace("after.pftrace", (trace_form){.slow = true});
     write_trace("path.pftrace", (trace_form){.path = true});
+    write_trace("advised.pftrace", (trace_form){.path = true, .advice = true});
     screen_open(&s, p.dir);
 }
 
@@ -346,6 +378,26 @@ START_TEST(session_of_a_critical_path)
 }
 END_TEST
 
+/* A click on a finding shows its cause alone, its stage and its line; the other
+ * finding has none; Escape ends it. */
+START_TEST(session_of_advice)
+{
+    pid_t pid = terminal_start(&p, "view advised.pftrace --size 1000x640 "
+                                   "--theme light --scale 1");
+
+    screen_focus(&s, "advised");
+    screen_do(&s, "mousemove 300 600 key b");
+    expect("advice");
+    screen_do(&s, "mousemove 700 130 click 1 mousemove 300 600");
+    expect("advice-chosen");
+    screen_do(&s, "key braceright mousemove 300 600");
+    expect("advice-second");
+    screen_do(&s, "key Escape");
+    expect("advice");
+    quit(pid);
+}
+END_TEST
+
 static const char *remembered(void)
 {
     vpu_error err;
@@ -404,6 +456,109 @@ START_TEST(what_is_remembered)
     terminal_text(&p, "vpusim/window", "size 9000 7000\nscale 1\ndark 0\n");
     expect_size("", SCREEN_W, SCREEN_H);
     ck_assert_ptr_nonnull(strstr(remembered(), "size 9000 7000"));
+}
+END_TEST
+
+/* A million slices, which the window does not wait for. */
+static void write_long(void)
+{
+    trc_track device, shave[2];
+    trc_writer *w;
+    vpu_error err;
+
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO,
+                              arena_printf(p.arena, "%s/long.pftrace", p.dir),
+                              &err));
+    device = trc_track_group(w, 0, "device");
+    for (int i = 0; i < 2; i++)
+        shave[i] =
+            trc_track_slices(w, device, i ? "SHAVE 1" : "SHAVE 0", TRC_CYCLES);
+    for (uint64_t g = 0; g < 250000; g++)
+        for (int i = 0; i < 2; i++)
+            add_group(w, shave[i], g * 100, g, 40 + (uint64_t)i * 20, 30);
+    ck_assert(!trc_writer_commit(w, &err));
+}
+
+/* Read beside the window, with the options of the command line; what is no
+ * trace ends the window with its reason. */
+START_TEST(a_long_trace)
+{
+    char *junk;
+    pid_t pid;
+
+    write_long();
+    pid = terminal_start(&p, "view long.pftrace --size 1000x640 --theme light "
+                             "--scale 1 --rows SHAVE --panel slices --unit "
+                             "cycles --range 1000..9000");
+    screen_focus(&s, "long");
+    screen_do(&s, "mousemove 300 600");
+    expect("long");
+    quit(pid);
+    junk = calloc(1, 17 << 20);
+    ck_assert(junk != NULL);
+    terminal_file(&p, "junk.pftrace", junk, 17 << 20);
+    free(junk);
+    terminal_run(&p, "view junk.pftrace");
+    terminal_expect(&p, 2, "junk.pftrace: byte 1");
+    terminal_run(&p, "view long.pftrace --text --memory 1M");
+    terminal_expect(&p, 0, "");
+    ck_assert_ptr_nonnull(strstr(p.out, "the memory given to it is full"));
+    terminal_run(&p, "view long.pftrace --select nothing");
+    terminal_expect(&p, 2, "--select: nothing holds 'nothing'");
+}
+END_TEST
+
+static void tell_dots(const char *resources)
+{
+    char *const argv[] = {"xprop",
+                          "-root",
+                          "-f",
+                          "RESOURCE_MANAGER",
+                          "8s",
+                          "-set",
+                          "RESOURCE_MANAGER",
+                          (char *)(uintptr_t)resources,
+                          NULL};
+    int status = -1;
+    pid_t pid = fork();
+
+    ck_assert_int_ge(pid, 0);
+    if (!pid) {
+        execvp("xprop", argv);
+        _exit(127);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(!status, "xprop (scripts/deps)");
+}
+
+/* A desktop of two pixels for one: the same page at that scale, which is not
+ * remembered, since another display may have another one. */
+START_TEST(a_dense_display)
+{
+    pid_t pid;
+
+    ck_assert(display_dots("*color: 1\nXft.dpi:\t120\n") == 120);
+    ck_assert(display_dots("Xft.dpi: 7200\n") == 0);
+    ck_assert(display_dots("NoXft.dpi: 96\nXft.dpi:") == 0);
+    ck_assert(display_dots(NULL) == 0);
+    ck_assert(display_scale_of(0) == 1 && display_scale_of(72) == 1);
+    ck_assert(display_scale_of(120) == 1.25 && display_scale_of(163) == 1.75);
+    ck_assert(display_scale_of(1000) == 4);
+    tell_dots("Xft.antialias:\t1\nXft.dpi:\t192\n");
+    pid =
+        terminal_start(&p, "view before.pftrace --size 1000x640 --theme light");
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 300 600");
+    expect("dense");
+    quit(pid);
+    ck_assert_ptr_null(strstr(remembered(), "scale"));
+    pid = terminal_start(&p, "view before.pftrace --size 1000x640 --scale 1 "
+                             "--theme light");
+    screen_focus(&s, "before");
+    screen_do(&s, "mousemove 300 600");
+    expect("start");
+    quit(pid);
 }
 END_TEST
 
@@ -503,9 +658,12 @@ int main(void)
     tcase_add_test(tc, session_of_an_area);
     tcase_add_test(tc, session_of_two_traces);
     tcase_add_test(tc, session_of_a_critical_path);
+    tcase_add_test(tc, session_of_advice);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
+    tcase_add_test(tc, a_long_trace);
     tcase_add_test(tc, what_is_remembered);
+    tcase_add_test(tc, a_dense_display);
     tcase_add_test(tc, a_list_of_traces);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
