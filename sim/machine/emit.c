@@ -561,20 +561,22 @@ static size_t tensor_args(trc_arg *args, const mach_launch *l,
     return n;
 }
 
-/* Where the other side lies: in which array, as far as that is known. */
+/* Where the other side begins: in which array, at which byte of it, in which of
+ * two copies. Addresses themselves say nothing, the device packs arrays. */
 static size_t local_args(trc_arg *args, const mach_launch *l, uint32_t local)
 {
-    if (!local)
-        return 0;
-    args[0] = TRC_UINT("local byte", local - 1);
-    for (uint32_t i = 0; i < l->n_locals; i++)
-        for (int slot = 0; slot < 2; slot++)
-            if (l->locals[i].at[slot] &&
-                local - l->locals[i].at[slot] < l->locals[i].bytes) {
-                args[1] = TRC_TEXT("local array", l->locals[i].name);
-                return 2;
-            }
-    return 1;
+    for (uint32_t i = 0; local && i < l->n_locals; i++)
+        for (unsigned slot = 0; slot < 2; slot++) {
+            const mach_local *x = &l->locals[i];
+
+            if (!x->at[slot] || local - x->at[slot] >= x->bytes)
+                continue;
+            args[0] = TRC_TEXT("local array", x->name);
+            args[1] = TRC_UINT("local byte", local - x->at[slot]);
+            args[2] = TRC_UINT("local buffer", slot);
+            return x->at[0] != x->at[1] ? 3 : 2;
+        }
+    return 0;
 }
 
 static void write_transfer(emit_writer *e, const emit_dma *d)
@@ -610,6 +612,9 @@ static void move_tensor(emit_writer *e, const emit_dma *d)
 
     emit_traffic_tensor(e->traffic, place, d->begin, d->end, t->bytes,
                         !t->to_cmx);
+    if (e->launch->transactions) /* else flows tell it */
+        emit_series_spread(&e->ddr_bytes, 0, d->begin, d->end,
+                           t->bytes << FLOW_Q);
 }
 
 void emit_transfer(emit_writer *e, const emit_dma *d)
@@ -674,8 +679,10 @@ void emit_lines(emit_writer *e, uint64_t begin, uint64_t end,
 void emit_line(emit_writer *e, uint64_t t, uint32_t place, uint64_t bytes,
                bool written)
 {
-    if (e)
-        emit_traffic_tensor(e->traffic, place, t, t, bytes, written);
+    if (!e || !e->w)
+        return;
+    emit_traffic_tensor(e->traffic, place, t, t, bytes, written);
+    emit_series_spread(&e->ddr_bytes, 0, t, t, bytes << FLOW_Q);
 }
 
 void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves)
