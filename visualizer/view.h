@@ -67,7 +67,7 @@ typedef struct {
 } view;
 
 /* Rows with something in them: stages, the critical path, SHAVEs, DMA channels,
- * counters, others.
+ * counters, heat maps, others.
  * VPU_ERR_NOMEM */
 vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err);
 void view_free(view *v);

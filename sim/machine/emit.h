@@ -2,8 +2,8 @@
  *
  * Tracks of the group "device": "stages", "SHAVE n", "DMA n", "SHAVE n local",
  * the counters "DDR bytes/cycle", "active SHAVEs" and those of emit_traffic.h,
- * and, when a launch has
- * ended, "critical path" and "SHAVE n slack"; and what it tells a mach_watch.
+ * emit_heat.h and emit_local.h, and, when a launch has ended, "critical path"
+ * and "SHAVE n slack"; and what it tells a mach_watch.
  * All functions accept a NULL emitter, which means neither. */
 #ifndef VPU_SIM_MACHINE_EMIT_H
 #define VPU_SIM_MACHINE_EMIT_H
