@@ -141,6 +141,19 @@ static void tell_hits(control *k)
              k->searching ? "_" : "", hits);
 }
 
+static bool heat_under_mouse(const control *k, view_point *out)
+{
+    paint_boxes b;
+    double x, y;
+
+    paint_layout(&k->pages[k->focus], &b);
+    x = k->mouse_x - b.rows.x;
+    y = k->mouse_y - b.rows.y;
+    return k->drag == DRAG_NONE && y >= 0 && y < b.rows.h &&
+           view_heat_at(k->views[k->focus], b.rows.w, x,
+                        y + k->views[k->focus]->scroll, out);
+}
+
 /* "rows: dma_   2 of 24; commas between several" */
 static void tell_filter(control *k, const view *v)
 {
@@ -155,6 +168,8 @@ static void tell_filter(control *k, const view *v)
 
 void control_tell_hover(control *k)
 {
+    view_point at;
+
     paint_page *p = &k->pages[k->focus];
     const view *v = p->view;
     char name[300], length[64], begin[64];
@@ -166,6 +181,10 @@ void control_tell_hover(control *k)
     }
     if (k->searching || (k->tells_hits && k->hits.on)) {
         tell_hits(k);
+        return;
+    }
+    if (heat_under_mouse(k, &at)) {
+        paint_heat_point(v, &at, k->status, sizeof k->status);
         return;
     }
     if (!p->has_hover) {
@@ -615,9 +634,14 @@ bool control_release(control *k, double x, double y)
     control_hover(k);
     if (k->moved && was != DRAG_MARK && was != DRAG_SCROLL)
         view_show(v, v->from, v->to);
-    if (!k->moved && was == DRAG_PAN)
+    if (!k->moved && was == DRAG_PAN) {
+        view_point at;
+
         view_select(v, k->pages[k->focus].has_hover ? &k->pages[k->focus].hover
                                                     : NULL);
+        if (heat_under_mouse(k, &at))
+            view_choose(v, &at);
+    }
     if (!k->moved && was == DRAG_PAN)
         control_link_selection(k);
     if (!k->moved && was == DRAG_MARK && k->button == RIGHT)

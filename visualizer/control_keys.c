@@ -438,7 +438,7 @@ COMMAND(copy_text)
 
     if (!(mods & MOD_CTRL))
         return false;
-    k->copy = v->has_selection || v->has_range;
+    k->copy = v->has_selection || v->has_point || v->has_range;
     return true;
 }
 

@@ -125,10 +125,23 @@ static void put_selection(const view *v, str *out)
     }
 }
 
+static void put_point(const view *v, str *out)
+{
+    const view_point *at = &v->point;
+    const tl_row *r = &v->tl->rows[at->row];
+
+    str_printf(out, "name: %s\nrow: %s\nshare: %.6g\n",
+               v->tl->rows[r->heat[at->lane]].name, r->name, at->value);
+    put_time(out, v->tl, "from", at->from);
+    put_time(out, v->tl, "for", at->to - at->from);
+}
+
 void export_text(const view *v, str *out)
 {
     if (v->has_selection)
         put_selection(v, out);
+    else if (v->has_point)
+        put_point(v, out);
     if (v->has_range) {
         put_time(out, v->tl, "range from", v->range_from);
         put_time(out, v->tl, "range to", v->range_to);

@@ -23,6 +23,7 @@
 #include "base/oom.h"
 #include "base/str.h"
 #include "visualizer/names.h"
+#include "visualizer/paint.h"
 #include "visualizer/stats.h"
 
 #define CARRY(name, file)            \
@@ -296,13 +297,31 @@ static void put_path(writer *w, uint32_t row)
     end_bytes(w);
 }
 
+/* The lanes of a heat map; long ones as sums, whatever the page has room for.
+ */
+static void put_heat(writer *w, const tl_row *r)
+{
+    fprintf(w->f, ",\"heatTop\":%.17g,\"heat\":[",
+            paint_heat_top(w->tl, NULL, r));
+    for (uint32_t i = 0; i < r->n_heat; i++) {
+        const tl_row *lane = &w->tl->rows[r->heat[i]];
+
+        fputs(i ? ",{" : "{", w->f);
+        put_key(w, "name", lane->name);
+        put_counter(w, lane->counter, lane->counter->n_values > HTML_BUCKETS);
+        putc('}', w->f);
+    }
+    putc(']', w->f);
+}
+
 static void put_row(writer *w, uint32_t at)
 {
     static const char *const kinds[] = {
         [TL_ROW_SHAVE] = "SHAVE",   [TL_ROW_LOCAL] = "local memory",
         [TL_ROW_DMA] = "DMA",       [TL_ROW_COUNTER] = "counter",
         [TL_ROW_STAGES] = "stages", [TL_ROW_PATH] = "critical path",
-        [TL_ROW_SLACK] = "slack",   [TL_ROW_OTHER] = "track"};
+        [TL_ROW_SLACK] = "slack",   [TL_ROW_OTHER] = "track",
+        [TL_ROW_HEAT] = "heat"};
     const view_row *shown = &w->v->rows[at], *open = &w->open.rows[at];
     const tl_row *r = &w->tl->rows[shown->row];
 
@@ -336,6 +355,8 @@ static void put_row(writer *w, uint32_t at)
     put_path(w, shown->row);
     if (r->counter)
         put_counter(w, r->counter, w->summed[(size_t)at * TL_MAX_LANES]);
+    if (r->n_heat)
+        put_heat(w, r);
     fputs("}\n", w->f);
 }
 
@@ -359,6 +380,8 @@ static void choose_summed(writer *w)
     for (uint32_t at = 0; at < w->v->n_rows; at++) {
         const tl_row *r = &w->tl->rows[w->v->rows[at].row];
 
+        if (r->n_heat) /* of bounded size */
+            continue;
         for (uint32_t k = 0; k < (r->lanes ? r->n_lanes : 1); k++)
             w->items[w->n_items++] = (item){
                 at, k, r->lanes ? r->lanes[k].n_slices : r->counter->n_values};
@@ -388,6 +411,9 @@ static void put_theme(writer *w, const char *key, const theme *t)
     fputs("],\"phase\":[", w->f);
     for (int i = 0; i < 3; i++)
         fprintf(w->f, "%s%u", i ? "," : "", t->phase[i] & 0xffffff);
+    fputs("],\"heat\":[", w->f);
+    for (int i = 0; i < THEME_HEAT; i++)
+        fprintf(w->f, "%s%u", i ? "," : "", t->heat[i] & 0xffffff);
     fprintf(w->f, "],\"rowRgb\":[%u,%u]", t->row & 0xffffff,
             t->row_alternate & 0xffffff);
     put_color(w, "page", t->page);

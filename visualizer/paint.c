@@ -267,6 +267,8 @@ void paint_row_figure(const view *v, const tl_row *r, char *to, size_t n)
     } else if (r->kind == TL_ROW_COUNTER) {
         tl_mean(r->counter, from, end, &mean, &high);
         paint_number(to, n, mean);
+    } else if (r->kind == TL_ROW_HEAT) {
+        snprintf(to, n, "%.0f %%", 100 * paint_heat_mean(v, r, from, end));
     }
 }
 
@@ -279,6 +281,10 @@ static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
 
     if (!paint_row_delta(p, r, figure, sizeof figure))
         paint_row_figure(p->view, r, figure, sizeof figure);
+    if (r->kind == TL_ROW_HEAT) {
+        paint_heat_label(c, p, at, box, figure);
+        return;
+    }
     if (figure[0] && box.h >= 10) {
         cv_text_right(c, box.x + box.w - 8, y, CV_SMALL, p->colors->dim,
                       figure);
@@ -336,6 +342,10 @@ void paint_row(cv_canvas *c, const paint_page *p, const view_row *row,
 
     if (r->kind == TL_ROW_COUNTER) {
         paint_counter(c, p, r, at);
+        return;
+    }
+    if (r->kind == TL_ROW_HEAT) {
+        paint_heat(c, p, row, at);
         return;
     }
     for (uint32_t k = 0; k < r->n_lanes; k++) {

@@ -128,6 +128,23 @@ void paint_off_path(cv_canvas *c, const paint_page *p, const view_row *row,
                     cv_box at);
 void paint_counter(cv_canvas *c, const paint_page *p, const tl_row *r,
                    cv_box at);
+void paint_heat(cv_canvas *c, const paint_page *p, const view_row *row,
+                cv_box at);
+/* The share that has the last colour: 5, 10, 20, 50 or 100 %, so that no lane
+ * of either timeline has more; beside: the one compared with, or NULL. */
+double paint_heat_top(const tl_timeline *tl, const tl_timeline *beside,
+                      const tl_row *r);
+/* Its colours and what they are; what stands beside a heat map. */
+void paint_heat_scale(cv_canvas *c, const paint_page *p, const tl_row *r,
+                      cv_box at);
+void paint_heat_label(cv_canvas *c, const paint_page *p, const view_row *row,
+                      cv_box at, const char *figure);
+/* Of all lanes. */
+double paint_heat_mean(const view *v, const tl_row *r, uint64_t from,
+                       uint64_t to);
+const char *paint_heat_word(const tl_row *r); /* "busy", "in use" */
+/* "DDR banks: bank 3, 42.0 % busy, from … for …" */
+void paint_heat_point(const view *v, const view_point *at, char *to, size_t n);
 #define PANEL(id, name, compares, width, painter) \
     void painter(cv_canvas *c, const paint_page *p, cv_box at);
 #include "visualizer/panels.def"

@@ -307,6 +307,25 @@ static void selection(column *k)
     }
 }
 
+/* Of a heat map. */
+static void point(column *k)
+{
+    const view *v = k->p->view;
+    const view_point *at = &v->point;
+    const tl_row *r = &v->tl->rows[at->row];
+    char text[32];
+
+    snprintf(text, sizeof text, "%.1f %%", 100 * at->value);
+    heading(k, v->tl->rows[r->heat[at->lane]].name);
+    line(k, "on", r->name);
+    line(k, paint_heat_word(r), text);
+    line_time(k, "from", (double)at->from);
+    line_time(k, "for", (double)(at->to - at->from));
+    if (room_for(k))
+        paint_heat_scale(k->c, k->p, r, (cv_box){k->x, k->y + 4, k->w, 8});
+    k->y += LINE;
+}
+
 void paint_figures(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const view *v = p->view;
@@ -320,6 +339,8 @@ void paint_figures(cv_canvas *c, const paint_page *p, cv_box at)
     cv_clip(c, at);
     if (v->has_selection)
         selection(&k);
+    else if (v->has_point)
+        point(&k);
     if (v->has_range)
         stats_of_rows(v->tl, v->has_area ? v->area : NULL, v->range_from,
                       v->range_to, &s);

@@ -59,6 +59,8 @@ static double row_height(const view *v, const view_row *r)
         return 0;
     if (t->kind == TL_ROW_COUNTER)
         return r->folded ? 14 : 40;
+    if (t->kind == TL_ROW_HEAT)
+        return r->folded ? 14 : fmin(fmax(4.0 * t->n_heat, 40), 96);
     if (t->kind == TL_ROW_LOCAL)
         return local_height(v, r);
     if (r->folded)
@@ -103,7 +105,7 @@ void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
 
         *y = lane ? phases : 0;
         *h = lane ? r->h - phases : phases;
-    } else if (!tl_has_causes(t) && t->kind != TL_ROW_COUNTER) {
+    } else if (!tl_has_causes(t) && t->n_lanes) {
         *h = r->h / t->n_lanes;
         *y = *h * lane;
     }
@@ -251,13 +253,62 @@ bool view_hit(const view *v, double width, double x, double y, view_slice *out)
     return false;
 }
 
+/* The value of a counter at a time, and how long it holds. */
+static void value_at(const view *v, const tl_counter *c, uint64_t t,
+                     view_point *out)
+{
+    uint64_t lo = 0, hi = c->n_values;
+
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+
+        if (c->time[mid] <= t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    out->from = lo ? c->time[lo - 1] : v->tl->begin;
+    out->to = lo < c->n_values ? c->time[lo] : v->tl->end;
+    out->value = lo ? c->value[lo - 1] : 0;
+    if (out->to < out->from)
+        out->to = out->from;
+}
+
+bool view_heat_at(const view *v, double width, double x, double y,
+                  view_point *out)
+{
+    uint32_t at = view_row_at(v, y);
+    double t = view_t(v, width, x), lane;
+    const tl_row *r;
+
+    if (at == UINT32_MAX || x < 0 || x >= width || t < 0 ||
+        t >= (double)v->tl->end)
+        return false;
+    r = &v->tl->rows[v->rows[at].row];
+    if (r->kind != TL_ROW_HEAT)
+        return false;
+    lane = floor((y - v->rows[at].y) / v->rows[at].h * r->n_heat);
+    *out = (view_point){.row = v->rows[at].row,
+                        .lane = (uint32_t)fmin(fmax(lane, 0), r->n_heat - 1)};
+    value_at(v, v->tl->rows[r->heat[out->lane]].counter, (uint64_t)t, out);
+    return true;
+}
+
 /* --- what belongs together --------------------------------------------- */
 
 void view_select(view *v, const view_slice *s)
 {
     v->has_selection = s != NULL;
+    v->has_point = false;
     if (s)
         v->selection = *s;
+}
+
+void view_choose(view *v, const view_point *at)
+{
+    view_select(v, NULL);
+    v->has_point = true;
+    v->point = *at;
 }
 
 void view_reveal(view *v, const view_slice *s)

@@ -224,6 +224,19 @@ static void counter_cells(writer *w, const tl_row *r)
     }
 }
 
+/* Tenths of the mean of all lanes. */
+static void heat_cells(writer *w, const tl_row *r)
+{
+    clear(w);
+    for (uint32_t i = 0; i < w->n; i++) {
+        uint64_t a = edge(w, i), b = edge(w, i + 1);
+        double mean = paint_heat_mean(w->v, r, a, b > a ? b : a + 1);
+
+        if (mean > 0)
+            w->line.text[i] = (char)('0' + fmin(9, floor(mean * 10)));
+    }
+}
+
 /* --- rows ---------------------------------------------------------------- */
 
 static void put_row(writer *w, const tl_row *r)
@@ -232,6 +245,11 @@ static void put_row(writer *w, const tl_row *r)
     bool causes = tl_has_causes(r) && r->n_lanes > 1 && r->lanes[1].n_slices;
 
     paint_row_figure(w->v, r, figure, sizeof figure);
+    if (r->kind == TL_ROW_HEAT) {
+        heat_cells(w, r);
+        put_line(w, r->name, figure);
+        return;
+    }
     if (r->counter) {
         counter_cells(w, r);
         put_line(w, r->name, figure);

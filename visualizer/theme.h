@@ -7,6 +7,8 @@
 #include "visualizer/canvas.h"
 #include "visualizer/timeline.h"
 
+enum { THEME_HEAT = 17 };
+
 typedef struct {
     cv_color page, panel, row, row_alternate, line, strong_line, text, dim,
         accent, select, warn, shade;
@@ -14,9 +16,14 @@ typedef struct {
     cv_pattern class_pattern[TL_N_CLASSES];
     cv_color phase[3]; /* preload, compute, postwrite */
     cv_color area, area_light;
+    cv_color heat[THEME_HEAT]; /* of shares from 0 to 1, evenly */
 } theme;
 
 extern const theme theme_light, theme_dark;
+
+/* Of a share, 0 to 1. Lightness alone tells shares apart: from the page's to
+ * its opposite, through hues. */
+cv_color theme_heat(const theme *t, double share);
 
 /* Black or white, whichever reads better on it. */
 cv_color theme_on(cv_color background);

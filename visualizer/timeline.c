@@ -56,6 +56,7 @@ void tl_free(tl_timeline *tl)
             free(r->counter->highest);
         }
         free(r->counter);
+        free(r->heat);
     }
     free(tl->rows);
     free(tl->instants);
@@ -381,6 +382,47 @@ void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t)
         spread_causes(tl, r, t);
 }
 
+/* --- heat maps ------------------------------------------------------------ */
+
+enum { MAX_HEAT = 64 }; /* lanes */
+
+/* The group that a counter is a lane of; UINT32_MAX: none. */
+static uint32_t heat_of(tl_timeline *tl, const tl_row *r)
+{
+    const tl_row *group;
+    uint32_t slot;
+
+    if (r->kind != TL_ROW_COUNTER || !r->counter || !r->counter->n_values ||
+        r->parent == r->uuid || !(slot = *row_slot(tl, r->parent)))
+        return UINT32_MAX;
+    group = &tl->rows[slot - 1];
+    return !group->lanes && !group->counter && group->n_heat < MAX_HEAT &&
+                   (!strcmp(group->name, "DDR banks") ||
+                    !strcmp(group->name, "local memory"))
+               ? slot - 1
+               : UINT32_MAX;
+}
+
+static void find_heat(tl_timeline *tl)
+{
+    for (uint32_t i = 0; i < tl->n_rows && !tl->failed; i++) {
+        uint32_t at = heat_of(tl, &tl->rows[i]);
+        tl_row *group;
+
+        if (at == UINT32_MAX)
+            continue;
+        group = &tl->rows[at];
+        if (!group->heat &&
+            !(group->heat = calloc(MAX_HEAT, sizeof *group->heat))) {
+            tl->failed = true;
+            return;
+        }
+        group->kind = TL_ROW_HEAT;
+        group->heat[group->n_heat++] = i;
+        tl->rows[i].kind = TL_ROW_HEAT_LANE;
+    }
+}
+
 void tl_finish(tl_timeline *tl)
 {
     for (uint32_t i = 0; i < tl->n_rows; i++) {
@@ -389,6 +431,8 @@ void tl_finish(tl_timeline *tl)
         while (r->depth)
             tl_add_end(tl, i, r->kind == TL_ROW_OTHER ? tl->end : r->last);
     }
+    if (tl->clk_mhz)
+        find_heat(tl);
 }
 
 /* --- counters ------------------------------------------------------------ */

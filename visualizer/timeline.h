@@ -90,6 +90,8 @@ typedef enum {
     TL_ROW_STAGES,
     TL_ROW_PATH,  /* the critical path; lanes as those of a SHAVE */
     TL_ROW_SLACK, /* of SHAVE `index`: its groups' slack. Not shown as a row */
+    TL_ROW_HEAT,  /* a group whose counters are its lanes: shares of one */
+    TL_ROW_HEAT_LANE, /* one of them. Not shown as a row */
     TL_ROW_OTHER
 } tl_row_kind;
 
@@ -101,7 +103,8 @@ typedef struct {
     tl_lane *lanes; /* TL_MAX_LANES of them; NULL for counters */
     uint32_t n_lanes;
     tl_counter *counter;
-    uint64_t last; /* time of the last event */
+    uint32_t *heat, n_heat; /* HEAT: rows of its lanes, in their order */
+    uint64_t last;          /* time of the last event */
     uint32_t depth;
     uint8_t stack[64]; /* lanes of the open slices */
     bool spread;       /* the cause lane was made from phases' arguments: its

@@ -12,17 +12,36 @@ static const double LEAST = 8; /* ticks */
 
 static bool has_content(const tl_row *r)
 {
-    return (r->lanes && r->n_lanes) || (r->counter && r->counter->n_values);
+    return (r->lanes && r->n_lanes) || (r->counter && r->counter->n_values) ||
+           r->n_heat;
 }
 
 static int rank(const tl_row *r)
 {
     static const int ranks[] = {
-        [TL_ROW_STAGES] = 0, [TL_ROW_PATH] = 1,  [TL_ROW_SHAVE] = 2,
-        [TL_ROW_LOCAL] = 3,  [TL_ROW_DMA] = 4,   [TL_ROW_COUNTER] = 5,
-        [TL_ROW_OTHER] = 6,  [TL_ROW_SLACK] = -1};
+        [TL_ROW_STAGES] = 0,    [TL_ROW_PATH] = 1,  [TL_ROW_SHAVE] = 2,
+        [TL_ROW_LOCAL] = 3,     [TL_ROW_DMA] = 4,   [TL_ROW_COUNTER] = 5,
+        [TL_ROW_HEAT] = 6,      [TL_ROW_OTHER] = 7, [TL_ROW_SLACK] = -1,
+        [TL_ROW_HEAT_LANE] = -1};
 
     return ranks[r->kind];
+}
+
+/* Counters of tensors are low where they are many. */
+static void fold_many(view *v)
+{
+    enum { MANY = 6 };
+    const tl_timeline *tl = v->tl;
+    uint64_t group = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; tl->clk_mhz && i < tl->n_rows; i++)
+        if (!strcmp(tl->rows[i].name, "buffers"))
+            group = tl->rows[i].uuid;
+    for (uint32_t i = 0; i < v->n_rows; i++)
+        n += group && tl->rows[v->rows[i].row].parent == group;
+    for (uint32_t i = 0; n > MANY && i < v->n_rows; i++)
+        v->rows[i].folded = tl->rows[v->rows[i].row].parent == group;
 }
 
 vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
@@ -34,14 +53,15 @@ vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
     v->area = calloc(tl->n_rows + 1, sizeof *v->area);
     if (!v->rows || !v->area)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u rows", tl->n_rows);
-    for (int k = 0; k <= 6; k++)
+    for (int k = 0; k <= 7; k++)
         for (uint32_t i = 0; i < tl->n_rows; i++)
             if (rank(&tl->rows[i]) == k && has_content(&tl->rows[i]))
                 v->rows[v->n_rows++].row = i;
+    fold_many(v);
     /* One SHAVE's local memory stands for all until more are asked for. */
     for (uint32_t i = 0; i < v->n_rows; i++)
-        v->rows[i].folded = tl->rows[v->rows[i].row].kind == TL_ROW_LOCAL &&
-                            tl->rows[v->rows[i].row].index;
+        v->rows[i].folded |= tl->rows[v->rows[i].row].kind == TL_ROW_LOCAL &&
+                             tl->rows[v->rows[i].row].index;
     view_layout(v);
     view_fit(v);
     return VPU_OK;

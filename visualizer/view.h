@@ -27,6 +27,13 @@ typedef struct {
     uint64_t slice;
 } view_slice;
 
+/* A place of a heat map. */
+typedef struct {
+    uint32_t row, lane; /* of the timeline; of the row's lanes */
+    uint64_t from, to;  /* how long the value holds */
+    double value;       /* a share of one */
+} view_point;
+
 typedef struct {
     const tl_timeline *tl;
     facts facts;
@@ -45,6 +52,8 @@ typedef struct {
     view_unit unit;
     bool has_selection, has_range;
     view_slice selection;
+    bool has_point; /* without a selection alone */
+    view_point point;
     const char *line_file; /* chosen in the source pane; NULL = none */
     uint32_t line;
     double source_scroll; /* lines the source pane is moved from where the
@@ -58,7 +67,7 @@ typedef struct {
 } view;
 
 /* Rows with something in them: stages, the critical path, SHAVEs, DMA channels,
- * counters, others.
+ * counters, heat maps, others.
  * VPU_ERR_NOMEM */
 vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err);
 void view_free(view *v);
@@ -118,6 +127,9 @@ void view_lane_place(const view *v, const view_row *r, uint32_t lane, double *y,
 uint32_t view_row_at(const view *v, double y);
 /* The innermost slice at a point; at subpixel zoom the longest in the pixel. */
 bool view_hit(const view *v, double width, double x, double y, view_slice *out);
+/* The place of a heat map at a point. */
+bool view_heat_at(const view *v, double width, double x, double y,
+                  view_point *out);
 /* The next slice whose name, "name number", launch or row holds the text (case
  * does not matter), from the selection on, round the end; dir 1 or -1. */
 bool view_search(const view *v, const char *text, int dir, view_slice *out);
@@ -144,7 +156,10 @@ void view_hits_begin(view_hits *h, const view *v, const char *text, double t);
 /* Looks at that many slices more; whether there is more to do. The view's rows
  * must be those of the begin. */
 bool view_hits_step(view_hits *h, const view *v, uint64_t slices);
+/* NULL: none. No place of a heat map is chosen then, either. */
 void view_select(view *v, const view_slice *s);
+/* A place of a heat map instead. */
+void view_choose(view *v, const view_point *at);
 /* Moves the visible stretch so that the slice is in it. */
 void view_reveal(view *v, const view_slice *s);
 /* The phase of the same group that comes before or after on that SHAVE: "pre"

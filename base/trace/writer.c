@@ -252,6 +252,24 @@ trc_track trc_track_counter(trc_writer *w, trc_track parent, const char *name,
         clock);
 }
 
+uint32_t trc_track_children(const trc_writer *w, trc_track group)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < w->n_tracks; i++)
+        n += w->tracks[i].s.parent == group;
+    return n;
+}
+
+bool trc_track_exists(const trc_writer *w, trc_track group, const char *name)
+{
+    for (size_t i = 0; i < w->n_tracks; i++)
+        if (w->tracks[i].s.parent == group &&
+            !strcmp(w->tracks[i].s.name, name))
+            return true;
+    return false;
+}
+
 /* --- names --------------------------------------------------------------- */
 
 /* The number of a name, 0 when it is not pooled; *is_new on its first use. */

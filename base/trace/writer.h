@@ -87,6 +87,10 @@ trc_track trc_track_slices(trc_writer *w, trc_track parent, const char *name,
                            trc_clock clock);
 trc_track trc_track_counter(trc_writer *w, trc_track parent, const char *name,
                             trc_clock clock, trc_unit unit);
+/* How many tracks lie directly in a group, and is one of that name among them?
+ */
+uint32_t trc_track_children(const trc_writer *w, trc_track group);
+bool trc_track_exists(const trc_writer *w, trc_track group, const char *name);
 
 /* --- events -------------------------------------------------------------- */
 

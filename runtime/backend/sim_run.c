@@ -126,6 +126,31 @@ static exec_launch launch_of(backend_sim_graph *b, uint32_t i)
                          .print_user = cfg->print_user};
 }
 
+/* Those of its arguments, for the trace: virtual tensors that share the
+ * device's memory have no buffer of their own there. In the graph's arena. */
+static void name_tensors(backend_sim_graph *b, uint32_t i, exec_launch *el)
+{
+    const graph_launch *l = &b->graph->launches[i];
+    exec_tensor *list = arena_array(b->arena, exec_tensor, l->n_args + 1);
+    uint32_t n = 0;
+
+    for (uint32_t k = 0; k < l->n_args; k++) {
+        const graph_buffer *x;
+        uint32_t at, seen = 0;
+
+        if (l->args[k].kind != GRAPH_ARG_BUFFER)
+            continue;
+        x = graph_buffer_at(b->graph, l->args[k].buffer);
+        at = b->addresses[l->args[k].buffer];
+        while (seen < n && list[seen].address != at)
+            seen++;
+        if (seen == n)
+            list[n++] = (exec_tensor){x->name, at, x->bytes};
+    }
+    el->tensors = list;
+    el->n_tensors = n;
+}
+
 /* --- what looks at a run ------------------------------------------------- */
 
 enum { OWN_OBSERVERS = 4 };
@@ -259,6 +284,8 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
     s->result.profile = (exec_profile){0}; /* of an earlier run */
     if (b->checker)
         return check_stage(b, i, &el, err);
+    if (b->trace)
+        name_tensors(b, i, &el);
     look(&x, b, i, &el);
     st = exec_run(b->mem, b->desc, &el, &s->result.exec, err);
     note_time(s, clock_seconds() - start);

@@ -295,31 +295,48 @@ uint32_t cmx_guards(const exec_launch *l, const cmx_layout *c, arena *a,
     return n;
 }
 
-void cmx_name_parts(const exec_launch *l, sim_variant_kind variant,
-                    const mach_desc *desc, mach_launch *ml, arena *a)
+/* One of local_data, which begins at *at[slot] or behind that. */
+static mach_local part_of(const exec_launch *l, const cmx_layout *c, uint32_t i,
+                          uint64_t at[2])
+{
+    const sim_arg *x = &l->kernel->args[i];
+    mach_local part = {.name = x->name,
+                       .bytes = (uint32_t)up(l->values[i].as.bytes),
+                       .doubled = c->copies > 1 && is_twice(l->kernel, i)};
+
+    for (int slot = 0; slot < 2; slot++) {
+        uint64_t place = place_of(at[slot], x);
+
+        part.at[slot] = (uint32_t)place + 1;
+        at[slot] = place + part.bytes + c->guard;
+    }
+    return part;
+}
+
+void cmx_name_parts(const exec_launch *l, const cmx_layout *c, mach_launch *ml,
+                    arena *a)
 {
     const sim_kernel *k = l->kernel;
-    cmx_layout c = lay(l, variant, desc->ocl_local_budget);
     mach_local *parts = arena_array(a, mach_local, k->n_locals + k->n_args + 2);
+    uint64_t once[2] = {c->once, c->once};
+    uint64_t twice[2] = {c->slot[0], c->slot[1]};
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < k->n_locals; i++)
-        parts[n++] =
-            (mach_local){.name = k->locals[i].name,
-                         .bytes = k->locals[i].bytes,
-                         .doubled = c.copies > 1 && k->locals[i].twice};
+        parts[n++] = (mach_local){
+            .name = k->locals[i].name,
+            .bytes = k->locals[i].bytes,
+            .doubled = c->copies > 1 && k->locals[i].twice,
+            .at = {k->locals[i].offset + 1, k->locals[i].offset + 1}};
     for (uint32_t i = 0; i < k->n_args; i++)
         if (k->args[i].space == SIM_ARG_LOCAL)
-            parts[n++] =
-                (mach_local){.name = k->args[i].name,
-                             .bytes = up(l->values[i].as.bytes),
-                             .doubled = c.copies > 1 && is_twice(k, i)};
-    if (c.private_bytes)
+            parts[n++] = part_of(l, c, i, is_twice(k, i) ? twice : once);
+    if (c->private_bytes)
         parts[n++] = (mach_local){.name = "private arrays",
-                                  .bytes = up(c.private_bytes)};
-    if (c.kept_bytes)
+                                  .bytes = up(c->private_bytes)};
+    if (c->kept_bytes)
         parts[n++] = (mach_local){.name = "values kept across barriers",
-                                  .bytes = (uint32_t)c.kept_bytes};
+                                  .bytes = (uint32_t)c->kept_bytes};
     ml->locals = parts;
     ml->n_locals = n;
 }

@@ -45,8 +45,8 @@ uint8_t *cmx_args(const exec_launch *l, const cmx_layout *c, int slot,
 /* All guards of a layout, in the arena; returns how many. */
 uint32_t cmx_guards(const exec_launch *l, const cmx_layout *c, arena *a,
                     const cmx_guard **out);
-/* The parts for the trace, in the arena. */
-void cmx_name_parts(const exec_launch *l, sim_variant_kind variant,
-                    const mach_desc *desc, mach_launch *ml, arena *a);
+/* The parts for the trace, in the arena; c: the launch's layout. */
+void cmx_name_parts(const exec_launch *l, const cmx_layout *c, mach_launch *ml,
+                    arena *a);
 
 #endif

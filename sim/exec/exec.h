@@ -91,6 +91,13 @@ typedef struct {
     } as;
 } exec_value;
 
+/* Bytes in DDR with a name, for the trace. */
+typedef struct {
+    const char *name; /* borrowed */
+    uint32_t address;
+    uint64_t bytes;
+} exec_tensor;
+
 /* Part of a launch's groups: n[d] from first[d] on in each dimension. */
 typedef struct {
     uint32_t first[3], n[3];
@@ -100,6 +107,10 @@ typedef struct {
     const char *name; /* for messages and the trace */
     const sim_kernel *kernel;
     const exec_value *values;
+    const exec_tensor *tensors; /* n_tensors of them that it uses, borrowed:
+                                   names for where the device's buffers have
+                                   none of their own */
+    uint32_t n_tensors;
     uint32_t groups[3], local[3];
     uint32_t offset[3]; /* of global ids: the first item's */
     uint32_t work_dim;  /* what get_work_dim says, 1 to 3; 0 = 3 */

@@ -7,6 +7,7 @@
 #include "sim/exec/exec.h"
 #include "sim/exec/rounds.h"
 #include "sim/exec/stuck.h"
+#include "sim/exec/tensors.h"
 
 static const char *const timing_names[] = {[EXEC_FLOWS] = "flow",
                                            [EXEC_TRANSACTIONS] = "transaction",
@@ -321,8 +322,8 @@ static vpu_status run_replay(void *user, vpu_error *err)
                : mach_run(p->r->desc, p->ml, p->r->trace, p->profile, err);
 }
 
-static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
-                             vpu_error *err)
+static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
+                             exec_result *result, arena *a, vpu_error *err)
 {
     const exec_launch *l = r->launch;
     mach_launch ml = {.name = l->name,
@@ -343,8 +344,10 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
 
     if (r->record)
         mach_record_attach(r->record, &ml);
-    if (r->trace)
-        cmx_name_parts(l, r->variant, r->desc, &ml, a);
+    if (r->trace) {
+        cmx_name_parts(l, c, &ml, a);
+        exec_tensors_place(l, r->mem, &ml, a);
+    }
     r->next = arena_array(a, mach_queue, r->n_shaves);
     fault_install();
     rounds_start(r);
@@ -423,7 +426,7 @@ static vpu_status set_up_and_run(void *user, vpu_error *err)
     }
     if (l->how.timing != EXEC_NO_TIMING)
         r->shaves[0].sample = r->sample;
-    return st ? st : run_rounds(r, x->result, x->a, err);
+    return st ? st : run_rounds(r, &x->c, x->result, x->a, err);
 }
 
 static void tear_down(setting *x)

@@ -246,6 +246,7 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
     copy_result done;
     mach_step *step;
     mach_walk ddr;
+    uint32_t local;
 
     (void)log;
     end_run(s);
@@ -260,12 +261,15 @@ uint32_t exec_dma(sim_wg *wg, uint64_t *log, const sim_dma *a)
         return event_of(s, a->event);
     ddr = copy_side(&c, !a->to_cmx);
     ddr.addr = mach_place_of(memory_places(s->mem), ddr.addr);
+    local = (a->to_cmx ? c.dst : c.src) - s->cmx;
     step = push(s, MACH_STEP_DMA);
-    step->detail.dma = (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
-                                       .lines = copy_lines(&c),
-                                       .to_cmx = a->to_cmx,
-                                       .ddr = ddr,
-                                       .src_line = a->line};
+    step->detail.dma =
+        (mach_transfer){.bytes = (uint64_t)c.bytes * c.planes,
+                        .lines = copy_lines(&c),
+                        .to_cmx = a->to_cmx,
+                        .ddr = ddr,
+                        .local = local < s->fill_bytes ? local + 1 : 0,
+                        .src_line = a->line};
     if (s->profile)
         profile_dma_step(s->profile, step->detail.dma.bytes);
     return event_of(s, a->event);

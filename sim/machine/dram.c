@@ -108,6 +108,14 @@ static uint64_t pass(dram_server *s, uint64_t now, uint64_t ready,
     return begin;
 }
 
+static void occupy(dram_server *s, uint32_t b, uint64_t begin, uint64_t cycles)
+{
+    s->holder[b] = s->who;
+    s->bank_free[b] = begin + cycles;
+    if (s->busy)
+        s->busy(s->user, b, begin, begin + cycles);
+}
+
 /* The writes that bank b has begun by cycle now: those there was time for, and
  * those that are too many to wait. */
 static void drain(const dram *d, dram_server *s, uint32_t b, uint64_t now)
@@ -118,7 +126,8 @@ static void drain(const dram *d, dram_server *s, uint32_t b, uint64_t now)
         if (begin >= now && s->writes[b] <= DRAM_MAX_WRITES)
             return;
         s->writes[b]--;
-        s->bank_free[b] = later(begin, s->bank_free[b]) + d->line_busy;
+        occupy(s, b, later(begin, s->bank_free[b]), d->line_busy);
+        s->holder[b] = s->writer[b];
         pass(s, now, now, s->line_bytes);
     }
 }
@@ -132,6 +141,7 @@ uint64_t dram_write_line(const dram *d, dram_server *s, uint64_t now,
     s->open_row[b] = 0;
     s->writes[b]++;
     s->newest[b] = now;
+    s->writer[b] = s->who;
     return later(s->bank_free[b], now) + s->writes[b] * d->line_busy;
 }
 
@@ -143,9 +153,9 @@ uint64_t dram_serve_line(const dram *d, dram_server *s, uint64_t now,
 
     drain(d, s, b, now);
     opens = later(now, s->bank_free[b]);
-
+    s->why = (dram_wait){opens - now, b, s->holder[b]};
     s->open_row[b] = 0;
-    s->bank_free[b] = opens + d->line_busy;
+    occupy(s, b, opens, d->line_busy);
     return (pass(s, now, opens, s->line_bytes) >> Q) - now;
 }
 
@@ -158,10 +168,10 @@ uint64_t dram_serve_piece(const dram *d, dram_server *s, uint64_t now,
 
     drain(d, s, b, now);
     if (p->opens && s->open_row[b] == row) {
-        s->bank_free[b] = later(s->bank_free[b], now) + moving(d, p->in_row);
+        occupy(s, b, later(s->bank_free[b], now), moving(d, p->in_row));
     } else if (p->opens) {
         ready = later(now, s->bank_free[b]);
-        s->bank_free[b] = ready + dram_visit(d, p->in_row);
+        occupy(s, b, ready, dram_visit(d, p->in_row));
         s->open_row[b] = row;
     }
     begin = pass(s, now, ready, p->bytes);

@@ -60,7 +60,16 @@ bool dram_next(const dram *d, const mach_walk *w, uint32_t most, dram_piece *p);
  * their bank is idle or DRAM_MAX_WRITES of them wait for it. */
 enum { DRAM_MAX_WRITES = 16 }; /* assumed */
 
+/* What a line had to wait for. */
 typedef struct {
+    uint64_t cycles; /* until its bank was free; 0: it was */
+    uint32_t bank, by;
+} dram_wait;
+
+typedef struct {
+    /* Who asks, set by the caller; who has a bank, or wrote to it last. */
+    uint32_t who, holder[MACH_MAX_BANKS], writer[MACH_MAX_BANKS];
+    dram_wait why;                      /* of the last line asked for */
     uint64_t bank_free[MACH_MAX_BANKS]; /* cycle the next activation may be */
     uint64_t open_row[MACH_MAX_BANKS];  /* row + 1; 0 = closed */
     /* Lines to be written wait here until their bank has nothing to read: how
@@ -70,6 +79,9 @@ typedef struct {
     uint64_t bus_free;        /* cycle, Q20 */
     uint64_t bytes_per_cycle; /* Q20, of streams */
     uint32_t line_bytes;
+    /* A bank has something to do from begin to end; NULL: nobody asks. */
+    void (*busy)(void *user, uint32_t bank, uint64_t begin, uint64_t end);
+    void *user;
 } dram_server;
 
 /* A line of L2 to be written. Returns the cycle it is done if nothing else
@@ -77,7 +89,7 @@ typedef struct {
 uint64_t dram_write_line(const dram *d, dram_server *s, uint64_t now,
                          uint32_t addr);
 /* A line of L2 asked for at cycle now, which never goes back. Returns how many
- * cycles it waits for its bank and the interface. */
+ * cycles it waits for its bank and the interface; s->why: for its bank. */
 uint64_t dram_serve_line(const dram *d, dram_server *s, uint64_t now,
                          uint32_t addr);
 /* A piece of a transfer; returns the cycle it has passed. The first of a run in

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/machine/emit_heat.h"
 #include "sim/machine/emit_local.h"
+#include "sim/machine/emit_series.h"
+#include "sim/machine/emit_traffic.h"
 #include "sim/machine/flow.h"
 
 enum { MAX_MERGED = 256, N_WINDOWS = 512, MAX_CHANNELS = 16 };
@@ -53,9 +56,12 @@ struct emit_writer {
     trc_track shaves[MACH_MAX_SHAVES], channels[MAX_CHANNELS], ddr, active;
     uint64_t now_by_cause[MACH_MAX_SHAVES][MACH_N_CAUSES]; /* of the phase */
     merge_list lists[MACH_MAX_SHAVES + MAX_CHANNELS];
-    uint64_t windows[N_WINDOWS]; /* bytes Q20 */
-    uint32_t window_log;         /* cycles per window, as a power of two */
-    uint64_t flow_base;          /* flow ids of this launch start here */
+    emit_series ddr_bytes; /* Q20 */
+    emit_traffic *traffic; /* NULL: not at this level */
+    emit_heat banks;       /* likewise, of no banks */
+    dram_wait held;        /* of the next cause */
+    char holder[16];
+    uint64_t flow_base; /* flow ids of this launch start here */
 };
 
 /* --- merging ------------------------------------------------------------- */
@@ -179,8 +185,14 @@ static void make_tracks(emit_writer *e, const mach_desc *desc)
                  launch->name ? launch->name : "",
                  (unsigned long long)launch->n_groups);
     }
-    e->local =
-        emit_local_create(trace, device, launch, e->level == TRC_SUMMARY);
+    emit_series_init(&e->ddr_bytes, 1, N_WINDOWS, 0);
+    if (e->level != TRC_SUMMARY) {
+        e->traffic = emit_traffic_create(launch);
+        emit_heat_init(&e->banks, (uint32_t)desc->ddr_banks);
+    }
+    e->local = emit_local_create(trace, device, launch,
+                                 (uint32_t)desc->ocl_local_budget,
+                                 e->level == TRC_SUMMARY);
 }
 
 emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
@@ -202,28 +214,6 @@ emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
         critical_expect(e->path, launch->n_groups);
     }
     return e;
-}
-
-static void write_windows(emit_writer *e, uint64_t end)
-{
-    double last = -1;
-
-    for (uint64_t i = 0; i < N_WINDOWS; i++) {
-        uint64_t begin = i << e->window_log;
-        uint64_t span = end - begin < UINT64_C(1) << e->window_log
-                            ? end - begin
-                            : UINT64_C(1) << e->window_log;
-        double mean;
-
-        if (begin >= end)
-            break;
-        mean = (double)e->windows[i] / (double)(UINT64_C(1) << FLOW_Q) /
-               (double)span;
-        if (mean != last)
-            trc_count_real(e->w, e->ddr, e->start + begin, mean);
-        last = mean;
-    }
-    trc_count_real(e->w, e->ddr, e->start + end, 0);
 }
 
 /* Where the whole launch went: at every level, so that the causes in a trace
@@ -386,8 +376,13 @@ void emit_destroy(emit_writer *e, const mach_profile *p, bool finished)
         write_merged(e, e->channels[i], &e->lists[MACH_MAX_SHAVES + i],
                      "transfers");
     if (finished)
-        write_windows(e, p->cycles);
-    emit_local_destroy(e->local);
+        emit_series_write(&e->ddr_bytes, 0, e->w, e->ddr, e->start, p->cycles,
+                          (double)(UINT64_C(1) << FLOW_Q));
+    emit_series_free(&e->ddr_bytes);
+    emit_traffic_destroy(e->traffic, e->w, e->device, finished ? p->cycles : 0);
+    emit_heat_finish(&e->banks, e->w, e->device, e->start,
+                     finished ? p->cycles : 0);
+    emit_local_destroy(e->local, finished ? p->cycles : 0);
     trc_end(e->w, e->stages, e->start + (finished ? p->cycles : e->now), NULL,
             0);
     free(e);
@@ -466,6 +461,33 @@ void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t)
     trc_end(e->w, e->shaves[shave], e->start + t, args, n);
 }
 
+void emit_held(emit_writer *e, const dram_wait *why, uint32_t n_channels)
+{
+    bool dma = why->by < n_channels;
+
+    if (!e || !e->w || e->level != TRC_FULL)
+        return;
+    e->held = *why;
+    if (why->cycles)
+        snprintf(e->holder, sizeof e->holder, "%s %u", dma ? "DMA" : "SHAVE",
+                 dma ? why->by : why->by - n_channels);
+}
+
+static void write_cause(emit_writer *e, uint32_t shave, uint64_t t,
+                        uint64_t cycles, mach_cause cause)
+{
+    const trc_arg args[] = {TRC_UINT("bank", e->held.bank),
+                            TRC_TEXT("held by", e->holder),
+                            TRC_UINT("cycles for the bank", e->held.cycles)};
+
+    trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
+              &(trc_event){.name = mach_cause_name(cause),
+                           .idle = cause == MACH_CAUSE_IDLE,
+                           .args = args,
+                           .n_args = e->held.cycles ? 3 : 0});
+    e->held.cycles = 0;
+}
+
 void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause)
 {
@@ -483,9 +505,7 @@ void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
     if (e->level == TRC_SUMMARY && l->n)
         l->m[l->n - 1].by_cause[cause] += cycles;
     if (e->level == TRC_FULL)
-        trc_slice(e->w, e->shaves[shave], e->start + t, e->start + t + cycles,
-                  &(trc_event){.name = mach_cause_name(cause),
-                               .idle = cause == MACH_CAUSE_IDLE});
+        write_cause(e, shave, t, cycles, cause);
     else if (e->level == TRC_GROUPS && !e->gaps[shave].in_phase)
         add_gap(e, shave, t, cycles, cause);
 }
@@ -500,16 +520,106 @@ void emit_needs(emit_writer *e, uint32_t shave, uint64_t t, critical_set set)
     critical_needs(e->path, shave, t, set);
 }
 
+/* A kernel may walk backwards. */
+static trc_arg stride_arg(const char *name, uint32_t pitch)
+{
+    return (int32_t)pitch < 0 ? TRC_REAL(name, (int32_t)pitch)
+                              : TRC_UINT(name, pitch);
+}
+
+/* The tensor, which bytes and elements of it, and how they lie there. */
+static size_t tensor_args(trc_arg *args, const mach_launch *l,
+                          const mach_walk *w)
+{
+    const mach_buffer *b;
+    uint32_t first, last, i;
+    size_t n = 0;
+
+    if (!mach_walk_range(w, &first, &last) ||
+        (i = mach_buffer_at(l->buffers, l->n_buffers, first)) == l->n_buffers)
+        return 0;
+    b = &l->buffers[i];
+    first -= b->place;
+    last -= b->place;
+    args[n++] = TRC_TEXT("tensor", b->name);
+    if (b->argument)
+        args[n++] = TRC_TEXT("argument", b->argument);
+    args[n++] = TRC_UINT("first byte", first);
+    args[n++] = TRC_UINT("last byte", last);
+    if (b->element_bytes) {
+        args[n++] = TRC_UINT("first element", first / b->element_bytes);
+        args[n++] = TRC_UINT("last element", last / b->element_bytes);
+    }
+    if (w->bytes > w->width) {
+        args[n++] = TRC_UINT("line bytes", w->width);
+        args[n++] = stride_arg("line stride", w->pitch);
+    }
+    if (w->planes > 1) {
+        args[n++] = TRC_UINT("planes", w->planes);
+        args[n++] = stride_arg("plane stride", w->plane_pitch);
+    }
+    return n;
+}
+
+/* Where the other side begins: in which array, at which byte of it, in which of
+ * two copies. Addresses themselves say nothing, the device packs arrays. */
+static size_t local_args(trc_arg *args, const mach_launch *l, uint32_t local)
+{
+    for (uint32_t i = 0; local && i < l->n_locals; i++)
+        for (unsigned slot = 0; slot < 2; slot++) {
+            const mach_local *x = &l->locals[i];
+
+            if (!x->at[slot] || local - x->at[slot] >= x->bytes)
+                continue;
+            args[0] = TRC_TEXT("local array", x->name);
+            args[1] = TRC_UINT("local byte", local - x->at[slot]);
+            args[2] = TRC_UINT("local buffer", slot);
+            return x->at[0] != x->at[1] ? 3 : 2;
+        }
+    return 0;
+}
+
+static void write_transfer(emit_writer *e, const emit_dma *d)
+{
+    const mach_transfer *t = d->transfer;
+    trc_arg args[TRC_MAX_ARGS] = {
+        TRC_UINT("bytes", t->bytes),
+        TRC_UINT("lines", t->lines),
+        TRC_TEXT("direction", t->to_cmx ? "in" : "out"),
+        TRC_UINT("shave", d->shave),
+        TRC_UINT("group", d->group),
+        TRC_UINT("source line", t->src_line),
+        TRC_UINT("target line", t->dst_line)};
+    size_t n = 7;
+
+    n += tensor_args(args + n, e->launch, &t->ddr);
+    n += local_args(args + n, e->launch, t->local);
+    trc_slice(e->w, e->channels[d->channel], e->start + d->begin,
+              e->start + d->end,
+              &(trc_event){.name = t->to_cmx ? "in" : "out",
+                           .numbered = true,
+                           .number = d->group,
+                           .args = args,
+                           .n_args = n});
+}
+
+static void move_tensor(emit_writer *e, const emit_dma *d)
+{
+    const mach_transfer *t = d->transfer;
+    uint32_t first, last;
+    uint64_t place =
+        mach_walk_range(&t->ddr, &first, &last) ? first : EMIT_NO_PLACE;
+
+    emit_traffic_tensor(e->traffic, place, d->begin, d->end, t->bytes,
+                        !t->to_cmx);
+    if (e->launch->transactions) /* else flows tell it */
+        emit_series_spread(&e->ddr_bytes, 0, d->begin, d->end,
+                           t->bytes << FLOW_Q);
+}
+
 void emit_transfer(emit_writer *e, const emit_dma *d)
 {
     const mach_transfer *t = d->transfer;
-    trc_arg args[] = {TRC_UINT("bytes", t->bytes),
-                      TRC_UINT("lines", t->lines),
-                      TRC_TEXT("direction", t->to_cmx ? "in" : "out"),
-                      TRC_UINT("shave", d->shave),
-                      TRC_UINT("group", d->group),
-                      TRC_UINT("source line", t->src_line),
-                      TRC_UINT("target line", t->dst_line)};
 
     if (e && e->watch && e->watch->transfer)
         e->watch->transfer(e->watch->user,
@@ -520,6 +630,7 @@ void emit_transfer(emit_writer *e, const emit_dma *d)
     if (!e || !e->w)
         return;
     emit_local_transfer(e->local, d->shave, d->end, d->group);
+    move_tensor(e, d);
     if (e->level == TRC_SUMMARY)
         merge_add(&e->lists[MACH_MAX_SHAVES + d->channel],
                   &(merged){.begin = d->begin,
@@ -528,13 +639,7 @@ void emit_transfer(emit_writer *e, const emit_dma *d)
                             .busy = d->end - d->begin,
                             .bytes = t->bytes});
     else
-        trc_slice(e->w, e->channels[d->channel], e->start + d->begin,
-                  e->start + d->end,
-                  &(trc_event){.name = t->to_cmx ? "in" : "out",
-                               .numbered = true,
-                               .number = d->group,
-                               .args = args,
-                               .n_args = 7});
+        write_transfer(e, d);
 }
 
 void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate)
@@ -542,23 +647,42 @@ void emit_ddr(emit_writer *e, uint64_t begin, uint64_t end, uint64_t rate)
     if (!e)
         return;
     e->now = end;
-    if (!e->w || !rate)
-        return;
-    while ((end - 1) >> e->window_log >= N_WINDOWS) {
-        for (uint32_t i = 0; i < N_WINDOWS / 2; i++)
-            e->windows[i] = e->windows[2 * i] + e->windows[2 * i + 1];
-        memset(&e->windows[N_WINDOWS / 2], 0, sizeof e->windows / 2);
-        e->window_log++;
-    }
-    while (begin < end) {
-        uint64_t i = begin >> e->window_log;
-        uint64_t stop = (i + 1) << e->window_log;
+    if (e->w)
+        emit_series_rate(&e->ddr_bytes, 0, begin, end, rate);
+}
 
-        if (stop > end)
-            stop = end;
-        e->windows[i] += rate * (stop - begin);
-        begin = stop;
-    }
+bool emit_wants_banks(const emit_writer *e)
+{
+    return e && e->banks.n_banks;
+}
+
+void emit_banks(emit_writer *e, uint64_t begin, uint64_t end,
+                const uint64_t share[MACH_MAX_BANKS])
+{
+    emit_heat_banks(&e->banks, begin, end, share);
+}
+
+void emit_bank(void *user, uint32_t bank, uint64_t begin, uint64_t end)
+{
+    emit_writer *e = user;
+
+    emit_heat_bank(&e->banks, bank, begin, end);
+}
+
+void emit_lines(emit_writer *e, uint64_t begin, uint64_t end,
+                uint64_t bytes_read, uint64_t bytes_written)
+{
+    if (e)
+        emit_traffic_caches(e->traffic, begin, end, bytes_read, bytes_written);
+}
+
+void emit_line(emit_writer *e, uint64_t t, uint32_t place, uint64_t bytes,
+               bool written)
+{
+    if (!e || !e->w)
+        return;
+    emit_traffic_tensor(e->traffic, place, t, t, bytes, written);
+    emit_series_spread(&e->ddr_bytes, 0, t, t, bytes << FLOW_Q);
 }
 
 void emit_active(emit_writer *e, uint64_t t, uint32_t n_shaves)

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N_SLOTS = 2 };
+#include "sim/machine/emit_series.h"
+
+enum { N_SLOTS = 2, N_WINDOWS = 256, FIRST_LOG = 4 };
 
 typedef struct {
     bool open;
@@ -27,6 +29,9 @@ struct emit_local {
     uint32_t n_shaves;
     bool merged;
     uint32_t once_bytes, slot_bytes;
+    uint32_t budget; /* bytes a group may use */
+    trc_track device;
+    emit_series in_use; /* byte cycles by SHAVE */
     shave_local shaves[MACH_MAX_SHAVES];
 };
 
@@ -50,7 +55,8 @@ static void count_bytes(emit_local *m, const mach_launch *l)
 }
 
 emit_local *emit_local_create(trc_writer *w, trc_track device,
-                              const mach_launch *launch, bool merged)
+                              const mach_launch *launch, uint32_t budget,
+                              bool merged)
 {
     emit_local *m = launch->local_bytes ? calloc(1, sizeof *m) : NULL;
     char name[32];
@@ -61,6 +67,10 @@ emit_local *emit_local_create(trc_writer *w, trc_track device,
     m->start = launch->start_cycle;
     m->n_shaves = launch->n_shaves;
     m->merged = merged;
+    m->budget = budget;
+    m->device = device;
+    if (!merged && budget)
+        emit_series_init(&m->in_use, m->n_shaves, N_WINDOWS, FIRST_LOG);
     count_bytes(m, launch);
     for (uint32_t i = 0; i < launch->n_shaves; i++) {
         shave_local *s = &m->shaves[i];
@@ -76,9 +86,10 @@ emit_local *emit_local_create(trc_writer *w, trc_track device,
     return m;
 }
 
-static void write_use(emit_local *m, trc_track track, use *u, uint32_t bytes,
-                      bool whole)
+static void write_use(emit_local *m, const shave_local *s, trc_track track,
+                      use *u, bool whole)
 {
+    uint32_t bytes = u == &s->once ? m->once_bytes : m->slot_bytes;
     trc_arg arg = TRC_UINT("bytes", bytes);
     trc_event e = {.name = whole ? "local" : "group",
                    .numbered = !whole,
@@ -87,25 +98,43 @@ static void write_use(emit_local *m, trc_track track, use *u, uint32_t bytes,
                    .n_args = 1};
 
     if (u->open && track)
+        emit_series_rate(&m->in_use, (uint32_t)(s - m->shaves), u->begin,
+                         u->end, bytes);
+    if (u->open && track)
         trc_slice(m->w, track, m->start + u->begin, m->start + u->end, &e);
     u->open = false;
 }
 
-void emit_local_destroy(emit_local *m)
+static void write_counters(const emit_local *m, uint64_t cycles)
+{
+    trc_track group = trc_track_group(m->w, m->device, "local memory");
+    char name[32];
+
+    for (uint32_t i = 0; i < m->n_shaves; i++) {
+        snprintf(name, sizeof name, "SHAVE %u", i);
+        emit_series_write(
+            &m->in_use, i, m->w,
+            trc_track_counter(m->w, group, name, TRC_CYCLES, TRC_UNIT_NONE),
+            m->start, cycles, m->budget);
+    }
+}
+
+void emit_local_destroy(emit_local *m, uint64_t cycles)
 {
     if (!m)
         return;
     for (uint32_t i = 0; i < m->n_shaves; i++) {
         shave_local *s = &m->shaves[i];
 
-        write_use(m, s->once_track, &s->once, m->once_bytes, true);
+        write_use(m, s, s->once_track, &s->once, true);
         for (unsigned k = 0; k < N_SLOTS; k++) {
-            write_use(m, s->slot_tracks[k], &s->before[k], m->slot_bytes,
-                      false);
-            write_use(m, s->slot_tracks[k], &s->slots[k], m->slot_bytes,
-                      m->merged);
+            write_use(m, s, s->slot_tracks[k], &s->before[k], false);
+            write_use(m, s, s->slot_tracks[k], &s->slots[k], m->merged);
         }
     }
+    if (cycles && m->in_use.sums)
+        write_counters(m, cycles);
+    emit_series_free(&m->in_use);
     free(m);
 }
 
@@ -151,8 +180,7 @@ void emit_local_phase(emit_local *m, uint32_t shave, uint64_t t, uint64_t group)
         if (!m->merged && u->open) {
             use *last = &s->before[u - s->slots];
 
-            write_use(m, s->slot_tracks[u - s->slots], last, m->slot_bytes,
-                      false);
+            write_use(m, s, s->slot_tracks[u - s->slots], last, false);
             *last = *u;
             last->limit = t;
             u->open = false;

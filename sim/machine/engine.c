@@ -566,6 +566,18 @@ static uint32_t earliest(const engine *e)
     return t_other < t ? other : best;
 }
 
+/* What DDR does from now to t. */
+static void tell_flows(engine *e, uint64_t t)
+{
+    uint64_t share[MACH_MAX_BANKS];
+
+    emit_ddr(e->trace, e->now, t, flow_total(&e->flows));
+    if (!e->launch->transactions && emit_wants_banks(e->trace)) {
+        flow_bank_totals(&e->flows, share);
+        emit_banks(e->trace, e->now, t, share);
+    }
+}
+
 static vpu_status replay(engine *e)
 {
     uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
@@ -586,7 +598,7 @@ static vpu_status replay(engine *e)
         if (t > limit)
             return limit_reached(e);
         if (e->trace && t > e->now)
-            emit_ddr(e->trace, e->now, t, flow_total(&e->flows));
+            tell_flows(e, t);
         e->now = t;
         if (k < e->n_channels)
             engine_channel_event(e, k);
@@ -605,6 +617,10 @@ static void begin_launch(engine *e)
               e->dram.n_banks);
     e->server.bytes_per_cycle = e->flows.capacity[FLOW_BUS];
     e->server.line_bytes = (uint32_t)e->desc->l2_line;
+    if (emit_wants_banks(e->trace)) {
+        e->server.busy = emit_bank;
+        e->server.user = e->trace;
+    }
     e->n_channels = (uint32_t)e->desc->dma_channels;
     e->n_active = e->launch->n_shaves;
     e->n_actors = e->n_channels + e->launch->n_shaves;

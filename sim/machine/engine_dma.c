@@ -122,6 +122,7 @@ static void piece_event(engine *e, uint32_t c)
         end_transfer(e, c);
         return;
     }
+    e->server.who = c;
     *slot = dram_serve_piece(&e->dram, &e->server, e->now, &ch->piece);
     ch->n_pieces++;
     ch->moved += ch->piece.bytes;

@@ -80,14 +80,21 @@ static uint64_t alone_of(const engine_run_cost *c)
 static void account_run(engine *e, uint32_t i, const mach_step *step,
                         const engine_run_cost *c, uint64_t stretch)
 {
+    const mach_mem_counts *m = &step->detail.mem;
+    uint64_t begin = e->shaves[i].accounted;
+
     engine_account(e, i, MACH_CAUSE_ISSUE, c->issue);
     engine_account(e, i, MACH_CAUSE_L2, c->l2);
     engine_account(e, i, MACH_CAUSE_DDR, c->ddr);
     engine_account(e, i, MACH_CAUSE_STORE, c->store);
-    engine_account(
-        e, i, step->detail.mem.load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
-        stretch);
-    count_memory(e->profile, &step->detail.mem, c->bytes, 1);
+    engine_account(e, i, m->load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
+                   stretch);
+    count_memory(e->profile, m, c->bytes, 1);
+    if (e->trace && c->bytes)
+        emit_lines(e->trace, begin, e->shaves[i].accounted,
+                   ((uint64_t)m->load_fills + m->store_fills) *
+                       e->desc->l2_line,
+                   m->write_backs * e->desc->l2_line);
 }
 
 uint64_t engine_run_alone(const engine *e, const mach_step *step)
@@ -203,15 +210,19 @@ static bool do_miss(engine *e, uint32_t i, const mach_miss *m)
     }
     if (!engine_in_step(e, i))
         return false;
+    e->server.who = e->n_channels + i;
+    emit_line(e->trace, e->now, m->addr, e->desc->l2_line,
+              m->kind == MACH_WRITE_BACK);
     if (m->kind == MACH_WRITE_BACK) {
         s->run.landed = dram_write_line(&e->dram, &e->server, e->now, m->addr);
         return true;
     }
     waited = dram_serve_line(&e->dram, &e->server, e->now, m->addr);
     s->run.landed = e->now + waited + e->dram.line_busy;
-    if (m->kind == MACH_LOAD_FILL)
+    if (m->kind == MACH_LOAD_FILL) {
+        emit_held(e->trace, &e->server.why, e->n_channels);
         engine_account(e, i, MACH_CAUSE_DDR, e->desc->ddr_load_stall + waited);
-    else
+    } else
         *entry = e->now + e->desc->ddr_load_stall + waited;
     return true;
 }

@@ -109,5 +109,7 @@ void flow_share(flow_set *s, uint64_t now);
 uint64_t flow_lost_to_banks(const flow_set *s);
 /* Bytes per cycle Q20 that all counted flows move now. */
 uint64_t flow_total(const flow_set *s);
+/* And for how much of the time they keep each bank busy, Q20, one at most. */
+void flow_bank_totals(const flow_set *s, uint64_t share[MACH_MAX_BANKS]);
 
 #endif

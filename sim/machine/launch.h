@@ -4,6 +4,7 @@
 #define VPU_SIM_MACHINE_LAUNCH_H
 
 #include "base/err.h"
+#include "sim/machine/buffers.h"
 #include "sim/machine/steps.h"
 
 /* Called when some SHAVE's queue holds no group that is not begun yet (double
@@ -21,6 +22,9 @@ typedef struct {
     const char *name;
     uint32_t bytes;
     bool doubled; /* there twice, groups take turns */
+    /* Where it lies, both times: byte of the SHAVE's part of CMX, + 1; 0 =
+     * unknown. */
+    uint32_t at[2];
 } mach_local;
 
 typedef struct {
@@ -28,6 +32,9 @@ typedef struct {
     const char *kernel;       /* and its kernel's; NULL = unknown */
     const mach_local *locals; /* n_locals of them, borrowed; for the trace */
     uint32_t n_locals;
+    const mach_buffer *buffers; /* n_buffers of them by place, borrowed; for
+                                   the trace */
+    uint32_t n_buffers;
     uint32_t n_shaves;    /* that take part, 1 .. desc num_shaves */
     bool double_buffered; /* the kernel has a preload or a postwrite phase */
     bool one_buffer;   /* it has, but one buffer: the phases of its groups and

@@ -168,6 +168,8 @@ static void empty(mach_record *r, const mach_launch *like)
     r->launch.watch = NULL;
     r->launch.locals = NULL; /* they live as long as the launch */
     r->launch.n_locals = 0;
+    r->launch.buffers = NULL;
+    r->launch.n_buffers = 0;
 }
 
 void mach_record_begin(mach_record *r, const mach_launch *like)

@@ -59,6 +59,8 @@ typedef struct {
     bool to_cmx;    /* DDR -> CMX, else CMX -> DDR */
     uint32_t src_line, dst_line; /* source line numbers of the call, 0 = none */
     mach_walk ddr;               /* the side in DDR; bytes 0 = unknown */
+    uint32_t local; /* where the other side begins: byte of the SHAVE's part of
+                       CMX, + 1; 0 = unknown */
 } mach_transfer;
 
 /* An access of a RUN step that DDR or the store buffer sees. */

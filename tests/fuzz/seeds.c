@@ -154,7 +154,7 @@ static void kernels(void)
 static void trace_file(const char *target, const char *name, trc_format format)
 {
     trc_writer *w;
-    trc_track device, shave, count;
+    trc_track device, shave, count, group, banks[2];
     trc_arg args[] = {TRC_UINT("bytes", 64), TRC_REAL("share", 0.5),
                       TRC_TEXT("line", "k.cl:3")};
     trc_event e = {.name = "run", .args = args, .n_args = 3};
@@ -165,7 +165,11 @@ static void trace_file(const char *target, const char *name, trc_format format)
     shave = trc_track_slices(w, device, "SHAVE 0", TRC_CYCLES);
     count = trc_track_counter(w, device, "DDR bytes/cycle", TRC_CYCLES,
                               TRC_UNIT_BYTES);
+    group = trc_track_group(w, device, "DDR banks");
+    banks[0] = trc_track_counter(w, group, "bank 0", TRC_CYCLES, TRC_UNIT_NONE);
+    banks[1] = trc_track_counter(w, group, "bank 1", TRC_CYCLES, TRC_UNIT_NONE);
     for (uint64_t i = 0; i < 4; i++) {
+        trc_count_real(w, banks[i % 2], 100 * i, 0.1 * (double)i);
         e.flow = i == 0   ? TRC_FLOW_START
                  : i == 3 ? TRC_FLOW_END
                           : TRC_FLOW_STEP;

@@ -73,6 +73,13 @@ static void paint_page_of(view *v)
         return;
     control_init(&k, v, "fuzz", NULL, "");
     control_resize(&k, W, H);
+    for (double y = 60; y < H; y += 20) { /* a click on every row */
+        control_motion(&k, 300, y);
+        control_press(&k, 300, y, 1, 1, 0);
+        control_release(&k, 300, y);
+        cv_raster(&c, fonts, &(const cv_pixels){px, W, H, W}, 1);
+        control_paint(&k, &c);
+    }
     for (const char *key = keys; *key; key++) {
         control_key(&k, (uint32_t)(unsigned char)*key, 0);
         cv_raster(&c, fonts, &(const cv_pixels){px, W, H, W}, 1);
@@ -84,6 +91,7 @@ static void look(const tl_timeline *tl, bool page)
 {
     vpu_error err;
     view_slice s;
+    view_point at;
     compare c;
     stats st;
     str text = {0};
@@ -96,6 +104,8 @@ static void look(const tl_timeline *tl, bool page)
     for (double y = 0; y < v.height && y < 2000; y += 5)
         if (view_hit(&v, 100, 50, y, &s))
             view_select(&v, &s);
+        else if (view_heat_at(&v, 100, 50, y, &at))
+            view_choose(&v, &at);
     view_search(&v, "a", 1, &s);
     count(&v);
     view_mark(&v, (double)tl->end / 3, (double)tl->end);

@@ -78,6 +78,16 @@ static void make(void)
     tl_row_describe(&tl, row, 0, "level", true);
     tl_add_value(&tl, row, 0, 1);
     tl_add_value(&tl, row, 500, 2.5);
+    tl_row_describe(&tl, tl_row_at(&tl, 12), 0, "DDR banks", false);
+    for (uint64_t i = 0; i < 2; i++) {
+        char name[16];
+
+        row = tl_row_at(&tl, 13 + i);
+        snprintf(name, sizeof name, "bank %d", (int)i);
+        tl_row_describe(&tl, row, 12, name, true);
+        for (uint64_t k = 0; k < (i ? 10000 : 2); k++)
+            tl_add_value(&tl, row, 40 * k, i ? 0.3 : 0.1);
+    }
     tl_finish(&tl);
     ck_assert(!view_init(&v, &tl, &err));
 }
@@ -444,6 +454,59 @@ START_TEST(from_outside)
 }
 END_TEST
 
+static double next_real(bytes *b)
+{
+    uint8_t raw[8];
+    double x;
+
+    for (int i = 0; i < 8; i++)
+        raw[i] = (uint8_t)next_byte(b);
+    memcpy(&x, raw, 8);
+    return x;
+}
+
+/* A heat map has its lanes' values, of many values the means of as many
+ * stretches as other counters, and the share of the last colour. */
+START_TEST(heat_maps_have_lanes)
+{
+    json_t *data, *rows, *heat = NULL;
+    size_t n;
+
+    make();
+    data = data_of(page(&(html_options){.title = "t"}, &n));
+    rows = json_object_get(data, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *r = json_array_get(rows, i);
+
+        ck_assert_ptr_null(
+            strstr(json_string_value(json_object_get(r, "name")), "bank "));
+        if (!strcmp(json_string_value(json_object_get(r, "kind")), "heat"))
+            heat = r;
+    }
+    ck_assert(heat);
+    ck_assert_double_eq(json_real_value(json_object_get(heat, "heatTop")), 0.5);
+    ck_assert_uint_eq(json_array_size(json_object_get(heat, "heat")), 2);
+    for (size_t k = 0; k < 2; k++) {
+        json_t *lane = json_array_get(json_object_get(heat, "heat"), k);
+        json_t *counter = json_object_get(lane, "counter");
+        bytes b = {json_string_value(json_object_get(counter, "values")), 0};
+
+        ck_assert_str_eq(json_string_value(json_object_get(lane, "name")),
+                         k ? "bank 1" : "bank 0");
+        ck_assert(json_is_true(json_object_get(counter, "summed")) == (k == 1));
+        for (int i = 0; i < (k ? HTML_BUCKETS : 2); i++) {
+            uint64_t t = next_number(&b);
+
+            ck_assert_uint_eq(t > 0, i > 0);
+            ck_assert_double_eq_tol(next_real(&b), k ? 0.3 : 0.1, 1e-9);
+            ck_assert_double_eq_tol(next_real(&b), k ? 0.3 : 0.1, 1e-9);
+        }
+        ck_assert_int_eq(next_byte(&b), -1);
+    }
+    json_decref(data);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("html");
@@ -460,6 +523,7 @@ int main(void)
     tcase_add_test(t, names_cannot_become_markup);
     tcase_add_test(t, times_that_a_page_can_count);
     tcase_add_test(t, whole_or_not_at_all);
+    tcase_add_test(t, heat_maps_have_lanes);
     tcase_add_test(t, from_outside);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

@@ -105,6 +105,7 @@ for (const row of data.rows) {
       read_slices(lane);
   if (row.counter)
     read_counter(row.counter);
+  (row.heat || []).forEach((lane) => read_counter(lane.counter));
   row.on_path = [];
   if (row.path)
     for (let r = new Reader(row.path), i = 0, t = 0; i < row.stretches; i++) {
@@ -377,9 +378,9 @@ function draw_names(lane, y, h, phases, index) {
   }
 }
 
-function draw_counter(row, y, h) {
-  const c = row.counter, p = plot(), w = Math.floor(p.w * scale), per = (state.to - state.from) / w;
-  const ddr = row.name.startsWith("DDR"), top = Math.max(c.most, ddr ? data.capacity : 0) || 1;
+/* Mean and peak of a counter in each of w columns of the visible stretch. */
+function each_column(c, w, use) {
+  const per = (state.to - state.from) / w;
   let i = Math.max(0, count_before(c.time, c.time.length, state.from) - 1);
 
   for (let x = 0; x < w; x++) {
@@ -396,14 +397,45 @@ function draw_counter(row, y, h) {
       if (to <= a)
         i = k;
     }
-    const mean = sum / per, hm = Math.max(0, Math.min(mean / top, 1)) * h;
-    const hh = Math.max(0, Math.min(high / top, 1)) * h;
+    use(x, sum / per, high);
+  }
+}
+
+function draw_counter(row, y, h) {
+  const c = row.counter, p = plot();
+  const ddr = row.name.startsWith("DDR"), top = Math.max(c.most, ddr ? data.capacity : 0) || 1;
+
+  each_column(c, Math.floor(p.w * scale), (x, mean, high) => {
+    const hm = Math.max(0, Math.min(mean / top, 1)) * h, hh = Math.max(0, Math.min(high / top, 1)) * h;
 
     ctx.fillStyle = colors.areaLight;
     ctx.fillRect(p.x + x / scale, y + h - hh, 1 / scale, hh);
     ctx.fillStyle = ddr && data.capacity && mean > 0.95 * data.capacity ? colors.ddr : colors.area;
     ctx.fillRect(p.x + x / scale, y + h - hm, 1 / scale, hm);
-  }
+  });
+}
+
+/* A strip for each lane, in the colour of its share. */
+function draw_heat(row, y, h) {
+  const p = plot(), w = Math.floor(p.w * scale), edge = (k) => Math.round(h * k / row.heat.length * scale) / scale;
+
+  row.heat.forEach((lane, k) => each_column(lane.counter, w, (x, mean) => {
+    if (mean > 0) {
+      ctx.fillStyle = heat_color(mean / row.heatTop);
+      ctx.fillRect(p.x + x / scale, y + edge(k), 1 / scale, edge(k + 1) - edge(k));
+    }
+  }));
+}
+
+function heat_color(share) {
+  const at = Math.min(share, 1) * (colors.heat.length - 1), i = Math.min(Math.floor(at), colors.heat.length - 2);
+  const mix = (shift) => {
+    const a = colors.heat[i] >> shift & 255, b = colors.heat[i + 1] >> shift & 255;
+
+    return Math.round(a + (b - a) * (at - i));
+  };
+
+  return "rgb(" + mix(16) + "," + mix(8) + "," + mix(0) + ")";
 }
 
 /* The page's colour over what is not on the critical path. */
@@ -437,6 +469,8 @@ function row_figure(row) {
     return share(column_sums(row.lanes[0], 1), [...data.classes.keys()]);
   if (row.kind === "local memory")
     return (row.bytes / 1024).toFixed(1) + " KiB";
+  if (row.heat)
+    return "0 \u2026 " + Math.round(row.heatTop * 100) + " %";
   return "";
 }
 
@@ -469,6 +503,8 @@ function draw_row(row, index) {
   ctx.fillRect(MARGIN, y, width - 2 * MARGIN, h);
   if (row.counter)
     draw_counter(row, y, h);
+  if (row.heat)
+    draw_heat(row, y, h);
   row.lanes.forEach((lane, k) => draw_lane(row, lane, k, y + lane.y, lane.h, colors.rowRgb[index % 2]));
   if (state.dimmed)
     draw_veil(row, y, h);

@@ -536,6 +536,27 @@ START_TEST(many_groups_fall_back_to_summary)
 }
 END_TEST
 
+START_TEST(tracks_of_a_group)
+{
+    trc_writer *w;
+    trc_track group, inner;
+
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    group = trc_track_group(w, 0, "g");
+    ck_assert_uint_eq(trc_track_children(w, group), 0);
+    ck_assert(!trc_track_exists(w, group, "a"));
+    inner = trc_track_group(w, group, "inner");
+    trc_track_slices(w, group, "a", TRC_CYCLES);
+    trc_track_counter(w, inner, "b", TRC_CYCLES, TRC_UNIT_NONE);
+    trc_track_slices(w, group, "a", TRC_CYCLES); /* the same again */
+    ck_assert_uint_eq(trc_track_children(w, group), 2);
+    ck_assert(trc_track_exists(w, group, "a"));
+    ck_assert(!trc_track_exists(w, group, "b"));
+    ck_assert(trc_track_exists(w, inner, "b"));
+    trc_writer_abandon(w);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("trace");
@@ -555,6 +576,7 @@ int main(void)
     tcase_add_test(t, hostile_bytes);
     tcase_add_loop_test(t, engine_traces, 0, 3);
     tcase_add_test(t, many_groups_fall_back_to_summary);
+    tcase_add_test(t, tracks_of_a_group);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

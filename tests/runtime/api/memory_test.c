@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "tests/runtime/api/api.h"
 
 enum { STEPS = 9, N = 3000 };
@@ -125,6 +127,48 @@ START_TEST(looking_in_between)
 }
 END_TEST
 
+/* In a timeline they have their names, though they have one buffer. */
+START_TEST(names_in_a_timeline)
+{
+    char path[] = "/tmp/vpu-memory-XXXXXX";
+    vpu_context_options o = VPU_CONTEXT_OPTIONS_INIT;
+    vpu_run_options r = VPU_RUN_OPTIONS_INIT;
+    arena *a = arena_create(0);
+    vpu_context *c;
+    vpu_program *p;
+    vpu_graph *g;
+    char *text;
+    size_t n;
+    int fd = mkstemp(path);
+
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    o.timing = VPU_TIMING_TRANSACTION; /* which tells lines of caches apart */
+    api_ok(vpu_context_create(&c, &o, &api_err));
+    p = api_program(c, blend);
+    g = build(c, p, 500);
+    api_ok(vpu_graph_finalize(g, &api_err));
+    api_ok(vpu_tensor_fill(vpu_graph_tensor_named(g, "x"), "ramp", &api_err));
+    r.trace_json = path;
+    api_ok(vpu_graph_run(g, &r, NULL, &api_err));
+    ck_assert(!file_read(path, 1 << 26, a, &text, &n, &(vpu_error){0}));
+    ck_assert_ptr_nonnull(strstr(text, "x read"));
+    ck_assert_ptr_nonnull(strstr(text, "y written"));
+    for (int i = 1; i < STEPS; i++) {
+        ck_assert_ptr_nonnull(
+            strstr(text, arena_printf(a, "\"tensor%d written", i)));
+        ck_assert_ptr_nonnull(
+            strstr(text, arena_printf(a, "\"tensor%d read", i)));
+    }
+    ck_assert_ptr_null(strstr(text, "the memory of virtual tensors"));
+    unlink(path);
+    arena_destroy(a);
+    vpu_graph_free(g);
+    vpu_program_free(p);
+    vpu_context_free(c);
+}
+END_TEST
+
 START_TEST(nothing_to_share)
 {
     vpu_memory_use use = VPU_MEMORY_USE_INIT;
@@ -155,6 +199,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_chain_needs_two);
     tcase_add_test(t, looking_in_between);
+    tcase_add_test(t, names_in_a_timeline);
     tcase_add_test(t, nothing_to_share);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
