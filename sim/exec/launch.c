@@ -5,6 +5,7 @@
 #include "base/oom.h"
 #include "sim/exec/cmx.h"
 #include "sim/exec/exec.h"
+#include "sim/exec/relay.h"
 #include "sim/exec/rounds.h"
 #include "sim/exec/stuck.h"
 
@@ -103,7 +104,7 @@ static bool has_batches(const rounds_launch *r)
 
         looks |= o->group_begin || o->group_end || o->phase_begin ||
                  o->phase_end || o->stored || o->line || o->var || o->bundle ||
-                 o->stopped || o->prints_at_once;
+                 o->stopped || o->prints_at_once || o->watch;
     }
     return !looks;
 }
@@ -327,6 +328,7 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
     const exec_launch *l = r->launch;
     mach_launch ml = {.name = l->name,
                       .kernel = l->kernel->name,
+                      .source = l->kernel->source,
                       .n_shaves = r->n_shaves,
                       .double_buffered =
                           cmx_has_phases(l->kernel) && !result->one_buffer,
@@ -338,7 +340,7 @@ static vpu_status run_rounds(rounds_launch *r, exec_result *result, arena *a,
                       .user = r,
                       .start_cycle = l->start_cycle,
                       .transactions = l->how.timing == EXEC_TRANSACTIONS,
-                      .watch = profile_watch(r->profile)};
+                      .watch = relay_watch(profile_watch(r->profile), l, a)};
     vpu_status st;
 
     if (r->record)
