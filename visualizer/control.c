@@ -352,6 +352,7 @@ static void press_panel(control *k, double x, double y, unsigned mods)
     const char *file = NULL;
     uint32_t line = paint_line_at(p, y, &file);
     uint64_t change = paint_change_at(p, y);
+    view_slice bundle;
 
     if (file) {
         bool again =
@@ -364,6 +365,8 @@ static void press_panel(control *k, double x, double y, unsigned mods)
         k->change = change;
         control_go_to_change(k);
     }
+    if (paint_bundle_at(p, y, &bundle))
+        control_go_to_slice(k, &bundle);
     press_slices(k, x, y, mods);
     control_resize(k, k->width, k->height);
 }

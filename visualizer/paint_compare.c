@@ -60,6 +60,22 @@ static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
         .total;
 }
 
+/* A phase or a bundle that the chosen line is not in. Without a profile nobody
+ * knows of phases. */
+static bool is_without_line(const paint_page *p, const view_slice *s)
+{
+    const view *v = p->view;
+    const tl_row *r = &v->tl->rows[s->row];
+    view_bundle b;
+
+    if (!v->line_file)
+        return false;
+    if (view_bundle_of(v, s, &b))
+        return b.line != v->line || strcmp(b.file, v->line_file) != 0;
+    return r->kind == TL_ROW_SHAVE && v->facts.n_costs &&
+           !line_runs_in(p, &r->lanes[0], s->slice);
+}
+
 static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
                   cv_box at)
 {
@@ -100,7 +116,7 @@ static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
 
         if (x1 <= x0)
             continue;
-        if (v->line_file && r->kind == TL_ROW_SHAVE && !line_runs_in(p, l, i))
+        if (is_without_line(p, &s))
             cv_fill(c, (cv_box){b->rows.x + x0, y, x1 - x0, row->h},
                     p->colors->shade);
         if (g)
@@ -123,7 +139,8 @@ void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b)
         if (p->cmp && r->kind == TL_ROW_SHAVE && !shaves && !v->line_file)
             continue;
         if (row->h < 10 || !r->lanes ||
-            (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES))
+            (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES &&
+             r->kind != TL_ROW_BUNDLES))
             continue;
         mark_lane(c, p, b, row,
                   (r->kind == TL_ROW_SHAVE ? VIEW_PHASES : row->h) /

@@ -90,6 +90,7 @@ typedef enum {
     TL_ROW_STAGES,
     TL_ROW_PATH,  /* the critical path; lanes as those of a SHAVE */
     TL_ROW_SLACK, /* of SHAVE `index`: its groups' slack. Not shown as a row */
+    TL_ROW_BUNDLES, /* of SHAVE `index`: what one work-group issues there */
     TL_ROW_OTHER
 } tl_row_kind;
 
