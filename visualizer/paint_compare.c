@@ -60,20 +60,24 @@ static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
         .total;
 }
 
-/* A phase or a bundle that the chosen line is not in. Without a profile nobody
- * knows of phases. */
-static bool is_without_line(const paint_page *p, const view_slice *s)
+/* Where the chosen line is: phases without it are shaded, but without a profile
+ * nobody knows of phases; its bundles get a bar on top. */
+static void mark_line(cv_canvas *c, const paint_page *p, const view_slice *s,
+                      cv_box at)
 {
     const view *v = p->view;
     const tl_row *r = &v->tl->rows[s->row];
     view_bundle b;
 
     if (!v->line_file)
-        return false;
-    if (view_bundle_of(v, s, &b))
-        return b.line != v->line || strcmp(b.file, v->line_file) != 0;
-    return r->kind == TL_ROW_SHAVE && v->facts.n_costs &&
-           !line_runs_in(p, &r->lanes[0], s->slice);
+        return;
+    if (view_bundle_of(v, s, &b) && b.line == v->line &&
+        !strcmp(b.file, v->line_file))
+        cv_fill(c, (cv_box){at.x, at.y - VIEW_GAP, at.w, VIEW_GAP},
+                p->colors->select);
+    if (r->kind == TL_ROW_SHAVE && v->facts.n_costs &&
+        !line_runs_in(p, &r->lanes[0], s->slice))
+        cv_fill(c, at, p->colors->shade);
 }
 
 static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
@@ -116,9 +120,7 @@ static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
 
         if (x1 <= x0)
             continue;
-        if (is_without_line(p, &s))
-            cv_fill(c, (cv_box){b->rows.x + x0, y, x1 - x0, row->h},
-                    p->colors->shade);
+        mark_line(c, p, &s, (cv_box){b->rows.x + x0, y, x1 - x0, row->h});
         if (g)
             badge(c, p, g, (cv_box){b->rows.x + x0, y, x1 - x0, h});
     }
