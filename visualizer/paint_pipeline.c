@@ -191,22 +191,39 @@ static void paint_needs(const painter *k)
             k->p->colors->select);
 }
 
+/* The selection is a phase of a group that the trace has no bundles of. */
+static bool other_group(const view *v, uint64_t group, uint32_t *number)
+{
+    const view_slice *s = &v->selection;
+
+    if (!v->has_selection || s->lane ||
+        v->tl->rows[s->row].kind != TL_ROW_SHAVE)
+        return false;
+    *number = tl_number(&v->tl->rows[s->row].lanes[0], s->slice);
+    return *number != TL_NO_NUMBER && *number != group;
+}
+
+/* k: NULL, the trace has none. */
 static void paint_head(cv_canvas *c, const paint_page *p, const painter *k,
                        cv_box at)
 {
-    const char *below = "vpu run --trace FILE --trace-bundles N has them of "
-                        "work-group N";
-    char text[160] = "No bundles in this trace", why[300];
+    char text[160] = "No bundles in this trace", below[300];
+    uint32_t other;
 
+    snprintf(below, sizeof below,
+             "vpu run --trace FILE --trace-bundles N has work-group N's");
     if (k) {
         snprintf(text, sizeof text, "Bundles of work-group %llu on SHAVE %u",
                  (unsigned long long)k->chosen.group,
                  p->view->tl->rows[k->l.at.row].index);
-        snprintf(why, sizeof why, "bundle %llu, in vpu asm %.20s%s%.200s",
+        snprintf(below, sizeof below, "bundle %llu, in vpu asm %.20s%s%.200s",
                  (unsigned long long)k->chosen.number, k->chosen.place,
                  k->chosen.why[0] ? ": " : "", k->chosen.why);
-        below = why;
     }
+    if (other_group(p->view, k ? k->chosen.group : UINT64_MAX, &other))
+        snprintf(below, sizeof below,
+                 "vpu run --trace FILE --trace-bundles %u has work-group %u's",
+                 other, other);
     cv_text(c, at.x + PAD, at.y + 14, CV_BOLD, p->colors->text, text);
     if (k && view_bundles_cut(p->view, k->l.at.row))
         cv_text_right(c, at.x + at.w - PAD, at.y + 14, CV_NORMAL,

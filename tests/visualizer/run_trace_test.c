@@ -12,6 +12,7 @@
 #include "visualizer/control.h"
 #include "visualizer/load.h"
 #include "visualizer/paint.h"
+#include "visualizer/text.h"
 #include "visualizer/view.h"
 
 static terminal p;
@@ -404,6 +405,45 @@ START_TEST(bundles_below_their_shave)
 }
 END_TEST
 
+/* In a terminal: tenths of each column's cycles in which a bundle issues. */
+START_TEST(bundles_as_tenths)
+{
+    enum { COLUMNS = 40, NAME = 26 }; /* columns in front of the cells */
+    str text = {0};
+    const char *line;
+    const tl_row *r;
+    uint64_t first, n = 0;
+
+    run("GRN", "--trace-bundles 2 --trace t.pftrace");
+    load("t.pftrace");
+    r = row("SHAVE 0 bundles");
+    ck_assert(r && r->lanes);
+    first = tl_begin(&r->lanes[0], 0);
+    v.from = (double)first;
+    v.to = v.from + 10 * COLUMNS;
+    text_timeline(&v, &(text_options){.columns = NAME + COLUMNS, .title = "t"},
+                  &text);
+    line = strstr(str_text(&text), "SHAVE 0 bundles");
+    ck_assert_ptr_nonnull(line);
+    line = strchr(line, '|') + 1;
+    for (uint64_t i = 0; i < COLUMNS; i++) {
+        uint64_t issued = 0;
+
+        for (uint64_t k = 0; k < r->lanes[0].n_slices; k++)
+            if (tl_begin(&r->lanes[0], k) < first + 10 * (i + 1) &&
+                tl_begin(&r->lanes[0], k) >= first + 10 * i)
+                issued += tl_length(&r->lanes[0], k);
+        ck_assert_int_eq(line[i], issued == 0  ? ' '
+                                  : issued > 9 ? '9'
+                                               : (char)('0' + issued));
+        n += issued;
+    }
+    ck_assert_uint_gt(n, 100);
+    str_free(&text);
+    unload();
+}
+END_TEST
+
 /* The list of bundles by key and mouse. */
 START_TEST(bundles_by_key_and_mouse)
 {
@@ -445,6 +485,14 @@ START_TEST(bundles_by_key_and_mouse)
         }
     ck_assert_uint_eq(v.selection.slice, s.slice);
     ck_assert(tl_begin(&tl.rows[s.row].lanes[0], s.slice) < v.to);
+    /* The wheel goes along, and stays in the list. */
+    control_motion(&k, 1300, 400);
+    was = v.selection;
+    ck_assert(control_wheel(&k, 0, 1, 0));
+    ck_assert_uint_eq(v.selection.slice, was.slice - 3);
+    for (int i = 0; i < 60; i++)
+        control_wheel(&k, 0, 8, 0);
+    ck_assert_uint_eq(v.selection.slice, 0);
     /* i goes to what it reads. */
     while (view_bundle_of(&v, &v.selection, &b) && !b.reads)
         control_key(&k, KEY_DOWN, 0);
@@ -560,6 +608,7 @@ int main(void)
     tcase_add_test(tc, host_work_only_when_asked_for);
     tcase_add_loop_test(tc, traffic_adds_up, 0, 5);
     tcase_add_loop_test(tc, bundles_below_their_shave, 0, 2);
+    tcase_add_test(tc, bundles_as_tenths);
     tcase_add_test(tc, bundles_by_key_and_mouse);
     tcase_add_loop_test(tc, the_path_is_the_report_s, 0, 6);
     tcase_add_test(tc, refusals);
