@@ -70,6 +70,19 @@ bool view_bundle_of(const view *v, const view_slice *s, view_bundle *out)
     return true;
 }
 
+bool view_bundle_on(const view *v, const view_slice *s, const char *file,
+                    uint32_t line)
+{
+    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    tl_arg a;
+
+    return v->tl->rows[s->row].kind == TL_ROW_BUNDLES &&
+           tl_slice_arg(v->tl, l, s->slice, "line", &a) &&
+           a.kind == TL_ARG_UINT && a.number == line &&
+           tl_slice_arg(v->tl, l, s->slice, "file", &a) &&
+           a.kind == TL_ARG_TEXT && !strcmp(tl_text(v->tl, a.text), file);
+}
+
 /* Of that SHAVE, else any. */
 static uint32_t row_of_bundles(const view *v, uint32_t row)
 {

@@ -9,7 +9,7 @@
 
 enum {
     LINE = 15,
-    HEAD = 44,
+    HEAD = 60,
     PAD = 10,
     NUMBER = 40,
     BARS = 240,
@@ -230,6 +230,14 @@ static void paint_head(cv_canvas *c, const paint_page *p, const painter *k,
                       p->colors->warn, "the first ones alone");
     cv_text_fit(c, (cv_slot){at.x + PAD, at.y + 31, at.w - 2 * PAD}, CV_SMALL,
                 p->colors->dim, below);
+    if (!k || !k->chosen.line)
+        return;
+    snprintf(below, sizeof below, "%.80s:%u  %.180s", k->chosen.file,
+             k->chosen.line,
+             paint_trim(
+                 facts_text(&p->view->facts, k->chosen.file, k->chosen.line)));
+    cv_text_fit(c, (cv_slot){at.x + PAD, at.y + 47, at.w - 2 * PAD}, CV_SMALL,
+                p->colors->text, below);
 }
 
 void paint_pipeline(cv_canvas *c, const paint_page *p, cv_box at)

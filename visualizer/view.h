@@ -173,6 +173,9 @@ typedef struct {
 
 /* False: the slice is none. */
 bool view_bundle_of(const view *v, const view_slice *s, view_bundle *out);
+/* One of that source line; costs less than all that is known. */
+bool view_bundle_on(const view *v, const view_slice *s, const char *file,
+                    uint32_t line);
 /* The selected one; else the one at the selection's begin or the middle of what
  * is visible, or before it: of the selection's SHAVE, if that has bundles.
  * False: the trace has none. */
