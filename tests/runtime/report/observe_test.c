@@ -290,6 +290,9 @@ typedef struct {
     uint64_t issued; /* when its unit's stage began, UINT64_MAX: not yet */
     char name[32];   /* operation without unit and operands */
     const char *label, *about; /* as in the file */
+    uint64_t left;             /* when it retired */
+    bool called;               /* a routine */
+    size_t reads;              /* one more than the last of those it reads */
 } op_seen;
 
 typedef struct {
@@ -346,6 +349,7 @@ static void read_stage(pipeline *l, op_seen *op, const char *stage)
         ck_assert_msg(!strcmp(stage, "Lt") || !strcmp(stage, "Rt"), "%s",
                       stage);
         ck_assert_uint_eq(op->issued + 1, l->now);
+        op->called = *stage == 'R';
     }
 }
 
@@ -357,6 +361,7 @@ static void read_retired(const pipeline *l, op_seen *op, bool cut_short)
     } known[] = {{"ld", 7}, {"ldp", 7}, {"iadd", 1}, {"imov", 1}, {"fmul", 3}};
 
     op->retired = true;
+    op->left = l->now;
     ck_assert_uint_lt(op->issued, l->now);
     for (size_t k = 0; !cut_short && k < sizeof known / sizeof *known; k++)
         if (!strcmp(op->name, known[k].name))
@@ -397,8 +402,11 @@ static pipeline read_kanata(const char *name)
         } else if (*w[0] == 'R') {
             read_retired(&l, op_of(&l, w[1]), ends);
         } else if (*w[0] == 'W') {
-            op_of(&l, w[1]);
-            ck_assert_uint_lt(strtoull(w[2], NULL, 10), l.n);
+            uint64_t by = strtoull(w[2], NULL, 10) + 1;
+            op_seen *op = op_of(&l, w[1]);
+
+            ck_assert_uint_le(by, l.n);
+            op->reads = by > op->reads ? by : op->reads;
             l.arrows++;
         } else {
             ck_assert_msg(!strcmp(w[0], "L"), "%s", w[0]);
@@ -583,6 +591,62 @@ static size_t same_bundle(const pipeline *l, size_t at, json_t *args)
     return n;
 }
 
+static uint64_t optional(json_t *args, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(args, key));
+}
+
+/* Cycles that the SHAVE stood still before a bundle. */
+static uint64_t stalls_of(json_t *args)
+{
+    static const char *const causes[] = {"L2 stall", "DDR stall", "store stall",
+                                         "DMA setup", "DMA wait"};
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        n += optional(args, causes[i]);
+    return n;
+}
+
+/* What the log says of a bundle's n operations, and of those before: names,
+ * when the results are there, what they read. of_op: the bundle of each. */
+static void same_story(const pipeline *l, size_t at, size_t n, const stretch *s,
+                       const uint64_t *of_op)
+{
+    uint64_t latency = 1, busy = 1;
+    size_t reads = 0;
+    char name[256] = "";
+
+    for (size_t i = at; i < at + n; i++) {
+        const op_seen *op = &l->ops[i];
+        uint64_t took = op->left - op->issued;
+        const char *text = strstr(op->label, ": ") + 2;
+
+        text = strncmp(text, "nop", 3) ? strchr(text, '.') + 1 : text;
+        snprintf(name + strlen(name), sizeof name - strlen(name), "%s%.*s",
+                 i > at ? " + " : "", (int)strcspn(text, " "), text);
+        latency = took > latency ? took : latency;
+        busy = op->called && took > busy ? took : busy;
+        reads = op->reads > reads ? op->reads : reads;
+    }
+    ck_assert_str_eq(s->name, name);
+    if (fields_number(s->args, "latency") != latency) {
+        size_t next = at + n; /* the phase's end cut it short */
+
+        ck_assert_uint_gt(fields_number(s->args, "latency"), latency);
+        while (next < l->n && l->ops[next].issued < l->ops[at].issued + latency)
+            next++;
+        ck_assert_msg(next == l->n || !strncmp(l->ops[next].label, "0.", 2),
+                      "latency of %s", s->name);
+    } else {
+        ck_assert_uint_eq(s->end - s->begin, busy);
+    }
+    if (reads)
+        ck_assert_uint_eq(fields_number(s->args, "reads"), of_op[reads - 1]);
+    else
+        ck_assert(!json_object_get(s->args, "reads"));
+}
+
 START_TEST(bundles_are_the_log)
 {
     unsigned group = _i >= N_LAYERS ? 3 : 0;
@@ -591,7 +655,9 @@ START_TEST(bundles_are_the_log)
     pipeline l;
     stretches phases[2], issue[2], b[2];
     size_t at = 0, found = 0, k[2] = {0};
-    uint64_t base = 0, last = 0;
+    uint64_t base = 0, last = 0, waits = 0, *of_op;
+    const stretch *before = NULL;
+    size_t n;
 
     run_layer(_i % N_LAYERS,
               arena_printf(p.arena,
@@ -600,6 +666,7 @@ START_TEST(bundles_are_the_log)
                            "--trace-json t.json",
                            group, group));
     l = read_kanata("k.log");
+    of_op = arena_array(p.arena, uint64_t, l.n);
     trace = json_loads(file_text("t.json"), 0, &e);
     ck_assert_msg(trace, "%s", e.text);
     /* Stages may have the group on different SHAVEs. */
@@ -629,12 +696,28 @@ START_TEST(bundles_are_the_log)
             base = l.ops[at].issued - cycle;
         }
         ck_assert_uint_eq(l.ops[at].issued, base + cycle);
+        /* Cycles since the bundle before: it, stalls, and nothing to issue. */
+        if (found && cycle > last) {
+            uint64_t length = before->end - before->begin;
+
+            ck_assert_uint_eq(s->begin - before->begin,
+                              cycle - last + stalls_of(s->args));
+            ck_assert_uint_eq(optional(s->args, "waited"),
+                              cycle - last - length);
+            waits += json_object_get(s->args, "because") != NULL;
+        }
         last = cycle;
-        at += same_bundle(&l, at, s->args);
+        n = same_bundle(&l, at, s->args);
+        for (size_t i = at; i < at + n; i++)
+            of_op[i] = found;
+        same_story(&l, at, n, s, of_op);
+        at += n;
+        before = s;
         found++;
     }
     ck_assert_uint_eq(at, l.n);
     ck_assert_uint_eq(found, l.bundles);
+    ck_assert_uint_gt(waits, 5);
     json_decref(trace);
 }
 END_TEST
