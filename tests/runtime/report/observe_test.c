@@ -528,6 +528,21 @@ static stretches slices_of(json_t *trace, const char *track, const char *name)
     return out;
 }
 
+/* Of the phase of the group that is at that cycle. */
+static uint64_t phase_begin(const stretches *phases, unsigned group, uint64_t t)
+{
+    for (size_t i = 0; i < phases->n; i++) {
+        const stretch *ph = &phases->s[i];
+        char kind[8];
+        unsigned of;
+
+        if (sscanf(ph->name, "%7s %u", kind, &of) == 2 && of == group &&
+            t >= ph->begin && t < ph->end)
+            return ph->begin;
+    }
+    ck_abort_msg("no phase of group %u at %u", group, (unsigned)t);
+}
+
 /* The SHAVE issues at that cycle; how often since the phase of the group that
  * it is in began. */
 static uint64_t issued_before(const stretches *phases, const stretches *issue,
@@ -705,6 +720,10 @@ START_TEST(bundles_are_the_log)
             ck_assert_uint_eq(optional(s->args, "waited"),
                               cycle - last - length);
             waits += json_object_get(s->args, "because") != NULL;
+        } else {
+            ck_assert_uint_eq(s->begin -
+                                  phase_begin(&phases[on], group, s->begin),
+                              cycle + stalls_of(s->args));
         }
         last = cycle;
         n = same_bundle(&l, at, s->args);
