@@ -606,6 +606,49 @@ static size_t same_bundle(const pipeline *l, size_t at, json_t *args)
     return n;
 }
 
+/* One whose compute phase starts transfers and waits for them, again and again:
+ * it stands still between bundles. */
+static void run_steps(const char *options)
+{
+    terminal_text(
+        &p, "steps.cl",
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+        "__kernel void steps(__global const half *restrict src,\n"
+        "                    __global half *restrict dst, int C, float bias)\n"
+        "{\n"
+        "    __local half in[1024];\n"
+        "    const int W = get_global_size(0), H = get_global_size(1);\n"
+        "    const int x = get_local_id(0);\n"
+        "    for (int c = 0; c < C; c++) {\n"
+        "        const int first = (c * H + get_group_id(1)) * W;\n"
+        "        event_t e = async_work_group_copy(in, src + first, W, 0);\n"
+        "        wait_group_events(1, &e);\n"
+        "        in[x] = in[x] * (half)bias;\n"
+        "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "        e = async_work_group_copy(dst + first, in, W, 0);\n"
+        "        wait_group_events(1, &e);\n"
+        "    }\n"
+        "}\n");
+    terminal_text(
+        &p, "steps.xml",
+        "<CustomLayer name=\"Steps\" type=\"MVCL\" version=\"1\">\n"
+        "<Kernel entry=\"steps\"><Source filename=\"steps.cl\"/><Parameters>\n"
+        "<Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+        "format=\"BFYX\"/>\n"
+        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/>\n"
+        "<Scalar arg-name=\"C\" type=\"int\" port-index=\"0\" "
+        "source=\"I.F\"/>\n"
+        "<Scalar arg-name=\"bias\" type=\"float\" source=\"bias\"/>\n"
+        "</Parameters><WorkSizes dim=\"input,0\" global=\"X,Y,B\" "
+        "local=\"X,1,1\"/></Kernel></CustomLayer>\n");
+    terminal_run(&p, arena_printf(p.arena,
+                                  "run steps.xml --shape in0=1x4x6x32 "
+                                  "--param bias=2 %s",
+                                  options));
+    ck_assert_msg(!p.status, "%s%s", p.err, p.out);
+}
+
 static uint64_t optional(json_t *args, const char *key)
 {
     return (uint64_t)json_integer_value(json_object_get(args, key));
@@ -665,21 +708,26 @@ static void same_story(const pipeline *l, size_t at, size_t n, const stretch *s,
 START_TEST(bundles_are_the_log)
 {
     unsigned group = _i >= N_LAYERS ? 3 : 0;
+    bool steps = _i == 2 * N_LAYERS;
+    const char *options;
     json_t *trace;
     json_error_t e;
     pipeline l;
     stretches phases[2], issue[2], b[2];
     size_t at = 0, found = 0, k[2] = {0};
-    uint64_t base = 0, last = 0, waits = 0, *of_op;
+    uint64_t base = 0, last = 0, waits = 0, stood = 0, *of_op;
     const stretch *before = NULL;
     size_t n;
 
-    run_layer(_i % N_LAYERS,
-              arena_printf(p.arena,
+    options = arena_printf(p.arena,
                            "--shaves 2 --kanata k.log --kanata-group %u "
                            "--kanata-bundles 100000 --trace-bundles %u "
                            "--trace-json t.json",
-                           group, group));
+                           group, group);
+    if (steps)
+        run_steps(options);
+    else
+        run_layer(_i % N_LAYERS, options);
     l = read_kanata("k.log");
     of_op = arena_array(p.arena, uint64_t, l.n);
     trace = json_loads(file_text("t.json"), 0, &e);
@@ -725,6 +773,7 @@ START_TEST(bundles_are_the_log)
                                   phase_begin(&phases[on], group, s->begin),
                               cycle + stalls_of(s->args));
         }
+        stood += stalls_of(s->args) > 0;
         last = cycle;
         n = same_bundle(&l, at, s->args);
         for (size_t i = at; i < at + n; i++)
@@ -737,6 +786,7 @@ START_TEST(bundles_are_the_log)
     ck_assert_uint_eq(at, l.n);
     ck_assert_uint_eq(found, l.bundles);
     ck_assert_uint_gt(waits, 5);
+    ck_assert_uint_ge(stood, steps ? 7 : 0);
     json_decref(trace);
 }
 END_TEST
@@ -1052,7 +1102,7 @@ int main(void)
     tcase_add_loop_test(c, profile_columns, 0, N_LAYERS);
     tcase_add_test(c, profile_table);
     tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
-    tcase_add_loop_test(c, bundles_are_the_log, 0, 2 * N_LAYERS);
+    tcase_add_loop_test(c, bundles_are_the_log, 0, 2 * N_LAYERS + 1);
     tcase_add_loop_test(c, bundles_are_beside_the_rest, 0, 3);
     tcase_add_test(c, bundles_are_cut_off);
     tcase_add_loop_test(c, dump_is_the_trace, 0, 2 * N_LAYERS + 2);
