@@ -415,6 +415,7 @@ static void press_panel(control *k, double x, double y, unsigned mods)
     const char *file = NULL;
     uint32_t line = paint_line_at(p, y, &file);
     uint64_t change = paint_change_at(p, y);
+    view_slice bundle;
 
     if (file) {
         bool again =
@@ -429,6 +430,8 @@ static void press_panel(control *k, double x, double y, unsigned mods)
     }
     if (paint_advice_at(p, y))
         control_choose_advice(k, paint_advice_at(p, y));
+    if (paint_bundle_at(p, y, &bundle))
+        control_go_to_slice(k, &bundle);
     press_slices(k, x, y, mods);
     control_resize(k, k->width, k->height);
 }
@@ -651,6 +654,22 @@ bool control_release(control *k, double x, double y)
     return was != DRAG_NONE;
 }
 
+/* The selection goes along the list. */
+static bool scroll_bundles(control *k, double y)
+{
+    view *v = control_focused(k);
+    view_slice s;
+    double last;
+
+    if (!view_bundle_near(v, &s))
+        return true;
+    last = (double)(v->tl->rows[s.row].lanes[0].n_slices - 1);
+    s.slice = (uint64_t)fmin(
+        fmax((double)s.slice - fmin(fmax(y, -8), 8) * 3, 0), last);
+    control_go_to_slice(k, &s);
+    return true;
+}
+
 bool control_wheel(control *k, double x, double y, unsigned mods)
 {
     view *v = control_focused(k);
@@ -672,6 +691,8 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
             fmax((double)t->first - fmin(fmax(y, -8), 8) * 3, 0), last);
         return true;
     }
+    if (k->shows == PANEL_PIPELINE && in_box(&b.panel, k->mouse_x, k->mouse_y))
+        return scroll_bundles(k, y);
     if (mods & MOD_CTRL)
         v->scroll -= y * 60;
     else if (mods & MOD_SHIFT)

@@ -232,8 +232,27 @@ COMMAND(next_slice)
     return true;
 }
 
+/* Of the list of bundles the next one; without one the next row. */
+static bool step_bundle(control *k, int by)
+{
+    view *v = control_focused(k);
+    view_slice s;
+    view_bundle b;
+
+    if (k->shows != PANEL_PIPELINE || !view_bundle_near(v, &s) ||
+        (v->has_selection && !view_bundle_of(v, &v->selection, &b)))
+        return false;
+    if (v->has_selection)
+        step_selection(k, by, 0);
+    else
+        control_go_to_slice(k, &s);
+    return true;
+}
+
 COMMAND(next_row)
 {
+    if (step_bundle(k, key == KEY_UP ? -1 : 1))
+        return true;
     step_selection(k, 0, key == KEY_UP ? -1 : 1);
     return true;
 }
@@ -383,6 +402,11 @@ COMMAND(choose_line)
     v->line_file = file;
     k->shows = PANEL_SOURCE;
     return true;
+}
+
+COMMAND(show_pipeline)
+{
+    return toggle_panel(k, PANEL_PIPELINE);
 }
 
 COMMAND(show_slices)

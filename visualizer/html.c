@@ -320,8 +320,8 @@ static void put_row(writer *w, uint32_t at)
         [TL_ROW_SHAVE] = "SHAVE",   [TL_ROW_LOCAL] = "local memory",
         [TL_ROW_DMA] = "DMA",       [TL_ROW_COUNTER] = "counter",
         [TL_ROW_STAGES] = "stages", [TL_ROW_PATH] = "critical path",
-        [TL_ROW_SLACK] = "slack",   [TL_ROW_OTHER] = "track",
-        [TL_ROW_HEAT] = "heat"};
+        [TL_ROW_SLACK] = "slack",   [TL_ROW_BUNDLES] = "bundles",
+        [TL_ROW_OTHER] = "track",   [TL_ROW_HEAT] = "heat"};
     const view_row *shown = &w->v->rows[at], *open = &w->open.rows[at];
     const tl_row *r = &w->tl->rows[shown->row];
 

@@ -298,6 +298,10 @@ bool links_follow(const view *v, const view_slice *s, int dir, view_slice *to)
     bool found = false;
     uint64_t best = 0;
 
+    view_bundle b;
+
+    if (dir < 0 && view_bundle_of(v, s, &b))
+        return b.reads && view_bundle_find(v, s, b.from, to);
     for (size_t i = 0; i < n; i++) {
         const links_link *l = &all[i];
         uint64_t t = dir < 0 ? l->leaves : l->arrives;

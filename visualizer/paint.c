@@ -304,6 +304,10 @@ static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
         snprintf(high, sizeof high, "S%u%.20s", r->index, local);
         name = high; /* "SHAVE 0 local 1" has no room */
     }
+    if (r->kind == TL_ROW_BUNDLES) {
+        snprintf(high, sizeof high, "S%u bundles", r->index);
+        name = high;
+    }
     cv_text_fit(c, (cv_slot){box.x, y, room}, box.h < 12 ? CV_SMALL : CV_NORMAL,
                 p->colors->text, name);
     if (at->pinned)

@@ -18,8 +18,8 @@ typedef struct {
 } paint_boxes;
 
 /* FIGURES: of the range, the selection. SOURCE: the kernel's lines and what
- * they cost. SLICES: how often and how long. ADVICE: what would help. CHANGES:
- * of a comparison, what got slower. */
+ * they cost. SLICES: how often and how long. ADVICE: what would help. PIPELINE:
+ * bundles. CHANGES: of a comparison, what got slower. */
 typedef enum {
 #define PANEL(id, name, compares, width, painter) PANEL_##id,
 #include "visualizer/panels.def"
@@ -90,6 +90,8 @@ uint32_t paint_line_at(const paint_page *p, double y, const char **file);
 uint64_t paint_change_at(const paint_page *p, double y);
 /* A finding of the advice, from 1; 0 = none. Of the last picture. */
 uint32_t paint_advice_at(const paint_page *p, double y);
+/* The bundle of the list at that height; false: none. */
+bool paint_bundle_at(const paint_page *p, double y, view_slice *out);
 
 /* What counts for a row, of the visible stretch: "38 %" of a SHAVE issued, of a
  * channel had a transfer; KiB of local memory; a counter's mean; "" for others.

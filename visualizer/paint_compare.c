@@ -60,6 +60,31 @@ static bool line_runs_in(const paint_page *p, const tl_lane *l, uint64_t i)
         .total;
 }
 
+/* A bar on top of the chosen line's bundles; of a great many, none. */
+static void mark_bundles(cv_canvas *c, const paint_page *p,
+                         const paint_boxes *b, const view_row *row)
+{
+    enum { MOST = 20000 };
+    const view *v = p->view;
+    const tl_lane *l = &v->tl->rows[row->row].lanes[0];
+    uint64_t i = tl_count_before(l, (uint64_t)fmax(v->from, 0));
+    uint64_t n = tl_count_before(l, (uint64_t)v->to + 1);
+    double y = b->rows.y + row->y - v->scroll - VIEW_GAP, last = 0;
+
+    i = i ? i - 1 : 0;
+    for (; v->line_file && n - i <= MOST && i < n; i++) {
+        double x0 = fmax(last, view_x(v, b->rows.w, (double)tl_begin(l, i)));
+        double x1 = fmin(b->rows.w, view_x(v, b->rows.w, (double)tl_end(l, i)));
+
+        if (x1 <= x0 || !view_bundle_on(v, &(view_slice){row->row, 0, i},
+                                        v->line_file, v->line))
+            continue;
+        last = fmax(x1, x0 + 1 / c->scale); /* each pixel once */
+        cv_fill(c, (cv_box){b->rows.x + x0, y, last - x0, VIEW_GAP},
+                p->colors->select);
+    }
+}
+
 static void badge(cv_canvas *c, const paint_page *p, const compare_row *r,
                   cv_box at)
 {
@@ -137,7 +162,8 @@ static void mark_lane(cv_canvas *c, const paint_page *p, const paint_boxes *b,
 
         if (x1 <= x0)
             continue;
-        if (v->line_file && r->kind == TL_ROW_SHAVE && !line_runs_in(p, l, i))
+        if (v->line_file && v->facts.n_costs && r->kind == TL_ROW_SHAVE &&
+            !line_runs_in(p, l, i)) /* without a profile nobody knows */
             cv_fill(c, (cv_box){b->rows.x + x0, y, x1 - x0, row->h},
                     p->colors->shade);
         if (g)
@@ -160,8 +186,13 @@ void paint_badges(cv_canvas *c, const paint_page *p, const paint_boxes *b)
         if (p->cmp && r->kind == TL_ROW_SHAVE && !shaves && !v->line_file)
             continue;
         if (row->h < 10 || !r->lanes ||
-            (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES))
+            (r->kind != TL_ROW_SHAVE && r->kind != TL_ROW_STAGES &&
+             r->kind != TL_ROW_BUNDLES))
             continue;
+        if (r->kind == TL_ROW_BUNDLES) {
+            mark_bundles(c, p, b, row);
+            continue;
+        }
         mark_lane(c, p, b, row,
                   (r->kind == TL_ROW_SHAVE ? VIEW_PHASES : row->h) /
                       (p->under ? 2 : 1));

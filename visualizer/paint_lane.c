@@ -36,7 +36,8 @@ static cv_color color_of(const lane_painter *k, int class)
 {
     if (k->phases && class >= TL_OTHER && class < TL_OTHER + 3)
         return k->p->colors->phase[class - TL_OTHER];
-    return paint_class_color(k->p, class);
+    return paint_class_color(k->p,
+                             k->r->kind == TL_ROW_BUNDLES ? TL_ISSUE : class);
 }
 
 static void flush(lane_painter *k)

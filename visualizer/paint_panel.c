@@ -291,7 +291,8 @@ static void selection(column *k)
     line_time(k, "begins", (double)begin);
     line_time(k, "takes", (double)length);
     for (size_t i = 0; i < n; i++)
-        if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES)
+        if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES ||
+            r->kind == TL_ROW_BUNDLES)
             arg_line(k, &args[i]);
     slack(k);
     linked(k);

@@ -27,6 +27,33 @@ static const char *phase_of(const view *v, const view_slice *s)
     return tl_text(v->tl, tl_name_of(&r->lanes[0], i));
 }
 
+/* The phase of its group that a bundle is of. */
+static const char *phase_of_bundle(const view *v, const view_slice *s)
+{
+    const tl_row *r = &v->tl->rows[s->row];
+    uint64_t t = tl_begin(&r->lanes[s->lane], s->slice), i;
+
+    for (uint32_t k = 0; k < v->n_rows; k++) {
+        const tl_row *shave = &v->tl->rows[v->rows[k].row];
+
+        if (shave->kind == TL_ROW_SHAVE && shave->index == r->index &&
+            tl_slice_at(&shave->lanes[0], t, &i))
+            return tl_text(v->tl, tl_name_of(&shave->lanes[0], i));
+    }
+    return NULL;
+}
+
+static void look_at_bundle(const view *v, paint_focus *f)
+{
+    view_bundle b;
+
+    if (!view_bundle_of(v, &v->selection, &b))
+        return;
+    f->phase = phase_of_bundle(v, &v->selection);
+    f->has_line = b.line && b.file[0];
+    f->line = (facts_cost){.file = b.file, .line = b.line};
+}
+
 static void look_at_selection(const view *v, paint_focus *f)
 {
     const view_slice *s = &v->selection;
@@ -37,6 +64,7 @@ static void look_at_selection(const view *v, paint_focus *f)
 
     f->stage = facts_stage_at(&v->facts, tl_begin(l, s->slice));
     f->phase = phase_of(v, s);
+    look_at_bundle(v, f);
     if (r->kind == TL_ROW_SHAVE && s->lane && class < TL_N_CAUSES)
         f->cause = class;
     if (r->kind == TL_ROW_DMA && v->facts.n_lines &&
@@ -207,6 +235,16 @@ void paint_source(cv_canvas *c, const paint_page *p, cv_box at)
                                        l.focus.line.file, l.focus.line.line);
 
         l.most = weight(&all, l.focus.cause);
+    }
+    if (l.focus.has_line && !l.focus.line.total) {
+        facts_cost hot; /* elsewhere: of a transfer, of a bundle */
+
+        if (facts_hottest(&v->facts, l.focus.stage, l.focus.phase,
+                          l.focus.cause, &hot)) {
+            hot = facts_cost_of(&v->facts, l.focus.stage, l.focus.phase,
+                                hot.file, hot.line);
+            l.most = weight(&hot, l.focus.cause);
+        }
     }
     for (uint32_t i = 0; i < l.shown; i++) {
         const facts_line *line = &l.lines[l.first + i];

@@ -79,14 +79,15 @@ void view_layout(view *v)
         for (uint32_t i = 0; i < v->n_rows; i++) {
             view_row *r = &v->rows[i];
             const tl_row *t = &v->tl->rows[r->row];
+            int kind = t->kind == TL_ROW_BUNDLES ? TL_ROW_SHAVE : (int)t->kind;
 
             if (r->pinned != (pinned == 1))
                 continue;
             /* A little air where the kind changes. */
             r->h = row_height(v, r);
-            if (r->h > 0 && last >= 0 && last != (int)t->kind)
+            if (r->h > 0 && last >= 0 && last != kind)
                 y += 5;
-            last = r->h > 0 ? (int)t->kind : last;
+            last = r->h > 0 ? kind : last;
             r->y = y;
             y += r->h > 0 ? r->h + (t->kind == TL_ROW_LOCAL ? 1 : VIEW_GAP) : 0;
         }

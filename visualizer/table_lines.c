@@ -258,8 +258,9 @@ const char *table_kind(const table_line *l)
         [TL_ROW_SHAVE] = "SHAVE phase", [TL_ROW_LOCAL] = "local memory",
         [TL_ROW_DMA] = "DMA transfer",  [TL_ROW_COUNTER] = "counter",
         [TL_ROW_STAGES] = "stage",      [TL_ROW_PATH] = "critical path",
-        [TL_ROW_SLACK] = "slack",       [TL_ROW_OTHER] = "slice",
-        [TL_ROW_HEAT] = "heat map",     [TL_ROW_HEAT_LANE] = "counter"};
+        [TL_ROW_SLACK] = "slack",       [TL_ROW_BUNDLES] = "bundle",
+        [TL_ROW_OTHER] = "slice",       [TL_ROW_HEAT] = "heat map",
+        [TL_ROW_HEAT_LANE] = "counter"};
 
     if (!l->causes)
         return kinds[l->kind];

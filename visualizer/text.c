@@ -155,6 +155,29 @@ static void letter_cells(writer *w, const tl_lane *l)
     }
 }
 
+/* Tenths of the time with a slice. */
+static void tenths_cells(writer *w, const tl_lane *l)
+{
+    uint64_t before = 0, sums[TL_N_CLASSES];
+    tl_cursor at = {0};
+
+    clear(w);
+    for (uint32_t i = 0; i <= w->n; i++) {
+        uint64_t all = 0, span = i ? edge(w, i) - edge(w, i - 1) : 0;
+
+        tl_walk(w->v->tl, l, &at, edge(w, i), sums);
+        for (int c = 0; c < TL_N_CLASSES; c++)
+            all += sums[c];
+        if (i && all > before) {
+            w->line.class[i - 1] = TL_ISSUE;
+            w->line.text[i - 1] =
+                (char)('0' + fmin(9, floor((double)(all - before) * 10 /
+                                           (double)span)));
+        }
+        before = all;
+    }
+}
+
 /* "[name----" of a slice over the columns [from, to). */
 static void put_name(writer *w, const tl_lane *l, uint64_t slice, uint32_t from,
                      uint32_t to)
@@ -258,6 +281,8 @@ static void put_row(writer *w, const tl_row *r)
     for (uint32_t lane = causes; lane < (causes ? 2 : r->n_lanes); lane++) {
         if (causes || r->kind == TL_ROW_DMA)
             letter_cells(w, &r->lanes[lane]);
+        else if (r->kind == TL_ROW_BUNDLES)
+            tenths_cells(w, &r->lanes[lane]);
         else
             name_cells(w, &r->lanes[lane]);
         if (r->kind == TL_ROW_LOCAL && strstr(r->name, " local"))

@@ -209,6 +209,8 @@ void tl_row_describe(tl_timeline *tl, uint32_t row, uint64_t parent,
         r->kind = TL_ROW_LOCAL;
     else if (tl->clk_mhz && part_of(name, " slack", &r->index))
         r->kind = TL_ROW_SLACK;
+    else if (tl->clk_mhz && part_of(name, " bundles", &r->index))
+        r->kind = TL_ROW_BUNDLES;
     else if (tl->clk_mhz && !strcmp(name, "critical path"))
         r->kind = TL_ROW_PATH;
     else if (tl->clk_mhz && !strcmp(name, "stages"))

@@ -92,6 +92,7 @@ typedef enum {
     TL_ROW_SLACK, /* of SHAVE `index`: its groups' slack. Not shown as a row */
     TL_ROW_HEAT,  /* a group whose counters are its lanes: shares of one */
     TL_ROW_HEAT_LANE, /* one of them. Not shown as a row */
+    TL_ROW_BUNDLES,   /* of SHAVE `index`: what one work-group issues there */
     TL_ROW_OTHER
 } tl_row_kind;
 

@@ -19,10 +19,10 @@ static bool has_content(const tl_row *r)
 static int rank(const tl_row *r)
 {
     static const int ranks[] = {
-        [TL_ROW_STAGES] = 0,    [TL_ROW_PATH] = 1,  [TL_ROW_SHAVE] = 2,
-        [TL_ROW_LOCAL] = 3,     [TL_ROW_DMA] = 4,   [TL_ROW_COUNTER] = 5,
-        [TL_ROW_HEAT] = 6,      [TL_ROW_OTHER] = 7, [TL_ROW_SLACK] = -1,
-        [TL_ROW_HEAT_LANE] = -1};
+        [TL_ROW_STAGES] = 0,  [TL_ROW_PATH] = 1,      [TL_ROW_SHAVE] = 2,
+        [TL_ROW_LOCAL] = 3,   [TL_ROW_DMA] = 4,       [TL_ROW_COUNTER] = 5,
+        [TL_ROW_HEAT] = 6,    [TL_ROW_OTHER] = 7,     [TL_ROW_SLACK] = -1,
+        [TL_ROW_BUNDLES] = 7, [TL_ROW_HEAT_LANE] = -1};
 
     return ranks[r->kind];
 }
@@ -44,8 +44,39 @@ static void fold_many(view *v)
         v->rows[i].folded = tl->rows[v->rows[i].row].parent == group;
 }
 
+enum { MAX_BUNDLES = 64 }; /* rows that get a place of their own */
+
+/* Rows of bundles that belong below a SHAVE's; how many. */
+static uint32_t rows_of_bundles(const tl_timeline *tl, uint32_t *rows)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < tl->n_rows && n < MAX_BUNDLES; i++)
+        if (tl->rows[i].kind == TL_ROW_BUNDLES && has_content(&tl->rows[i]))
+            rows[n++] = i;
+    return n;
+}
+
+/* A SHAVE's with its bundles below; area: the rows that have a place. */
+static void add_row(view *v, uint32_t row, const uint32_t *bundles, uint32_t n)
+{
+    const tl_row *r = &v->tl->rows[row];
+
+    v->rows[v->n_rows++].row = row;
+    v->area[row] = true;
+    for (uint32_t i = 0; r->kind == TL_ROW_SHAVE && i < n; i++) {
+        const tl_row *b = &v->tl->rows[bundles[i]];
+
+        if (!v->area[bundles[i]] && b->index == r->index &&
+            b->parent == r->parent)
+            add_row(v, bundles[i], NULL, 0);
+    }
+}
+
 vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
 {
+    uint32_t bundles[MAX_BUNDLES], n = rows_of_bundles(tl, bundles);
+
     *v = (view){.tl = tl, .extent = tl->end};
     if (facts_make(tl, &v->facts, err))
         return err->code;
@@ -55,8 +86,10 @@ vpu_status view_init(view *v, const tl_timeline *tl, vpu_error *err)
         return err_set(err, VPU_ERR_NOMEM, "no memory for %u rows", tl->n_rows);
     for (int k = 0; k <= 7; k++)
         for (uint32_t i = 0; i < tl->n_rows; i++)
-            if (rank(&tl->rows[i]) == k && has_content(&tl->rows[i]))
-                v->rows[v->n_rows++].row = i;
+            if (rank(&tl->rows[i]) == k && has_content(&tl->rows[i]) &&
+                !v->area[i])
+                add_row(v, i, bundles, n);
+    memset(v->area, 0, tl->n_rows * sizeof *v->area);
     fold_many(v);
     /* One SHAVE's local memory stands for all until more are asked for. */
     for (uint32_t i = 0; i < v->n_rows; i++)

@@ -176,6 +176,40 @@ typedef struct {
 
 bool view_slack_of(const view *v, const view_slice *s, view_slack *out);
 
+/* --- bundles -------------------------------------------------------------- */
+
+/* A slice of a row of bundles, as far as the trace tells. Cycles are issue
+ * cycles of the phase. */
+typedef struct {
+    const char *place; /* in the program: "BLOCK.CYCLE"; the timeline's texts,
+                          "" = not told */
+    const char *why;   /* nothing issued before it */
+    const char *file;
+    uint32_t line; /* 0 = none */
+    uint64_t number, group, cycle;
+    uint64_t waited;  /* cycles in which nothing issued before it */
+    uint64_t latency; /* until its last result is there, at least 1 */
+    bool reads; /* a result of bundle `from`, the last of those it needs */
+    uint64_t from;
+    uint64_t stalls[TL_N_CAUSES]; /* of the SHAVE since the bundle before */
+    char text[400];               /* its operations: "LSU0 ld.u16 i3, [i4]" */
+} view_bundle;
+
+/* False: the slice is none. */
+bool view_bundle_of(const view *v, const view_slice *s, view_bundle *out);
+/* One of that source line; costs less than all that is known. */
+bool view_bundle_on(const view *v, const view_slice *s, const char *file,
+                    uint32_t line);
+/* The selected one; else the one at the selection's begin or the middle of what
+ * is visible, or before it: of the selection's SHAVE, if that has bundles.
+ * False: the trace has none. */
+bool view_bundle_near(const view *v, view_slice *out);
+/* The slice of bundle `number` in the row of s; false: it is not there. */
+bool view_bundle_find(const view *v, const view_slice *s, uint64_t number,
+                      view_slice *out);
+/* The trace has the group's first bundles alone. */
+bool view_bundles_cut(const view *v, uint32_t row);
+
 /* --- units --------------------------------------------------------------- */
 /* A time or a length as text: "812 244 cycles", "1.160 ms". step: of the scale
  * it stands on, for the digits; 0 = the value itself. */

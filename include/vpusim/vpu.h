@@ -1175,7 +1175,8 @@ typedef struct vpu_run_options {
     const char *kanata;     /* file for one work-group in the pipeline, for the
                                viewer Konata; VPU_ENGINE_INTERPRETED, too */
     uint64_t kanata_group;  /* which one, in every launch that has it */
-    uint32_t kanata_bundles; /* at most so many bundles; 0 = 10000 */
+    uint32_t kanata_bundles; /* at most so many bundles, of trace_bundles, too;
+                                0 = 10000 */
     uint32_t trace_level;    /* vpu_trace_level, 0 = default */
     uint32_t trace_host;     /* 1: and a track of what the host did, in
                                 wall-clock time: such a timeline is never the
@@ -1209,6 +1210,11 @@ typedef struct vpu_run_options {
     const char *roofline; /* file, NAME.svg or NAME.png: launches under the roof
                              of issue and DDR's bandwidth; the simulator with
                              timing */
+    uint32_t trace_bundles; /* 1: timelines have a work-group's bundles, too;
+                               VPU_ENGINE_INTERPRETED and VPU_TIMING_FLOW; at
+                               most kanata_bundles of them */
+    uint64_t trace_bundles_group; /* which work-group's, in every launch that
+                                     has it */
 } vpu_run_options;
 #define VPU_RUN_OPTIONS_INIT VPU_OPTIONS_INIT_(vpu_run_options)
 
@@ -1226,9 +1232,9 @@ VPU_EXPORT vpu_status vpu_run_options_check(const vpu_run_options *options,
  * figures.
  *
  * VPU_ERR_INVALID      not finalized; an input that was never written; no
- *                      launch has the work-group for Kanata, or the work-item
- *                      to stop at; more runs than VPU_MAX_REPEAT; executors
- *                      that the machine has no engines or SHAVEs for
+ *                      launch has the work-group for Kanata or trace_bundles,
+ *                      or the work-item to stop at; more runs than
+ * VPU_MAX_REPEAT; executors that the machine has no engines or SHAVEs for
  * VPU_ERR_FAULT        of a kernel (names kernel, work-group, line, buffer)
  * VPU_ERR_UNDEFINED    likewise
  * VPU_ERR_LIMIT        cycles, time or local memory

@@ -201,8 +201,10 @@ def test_stacks_and_the_pipeline(new_scaling, tmp_path):
         graph = new_scaling(context).graph
         result = graph.run(folded=tmp_path / "f", kanata=tmp_path / "k", kanata_group=0,
                            kanata_bundles=50, profile=True, profile_lines=2)
+        graph.run(trace_json=tmp_path / "t", trace_bundles=0)
     assert "scale" in (tmp_path / "f").read_text()
     assert (tmp_path / "k").read_text().startswith("Kanata")
+    assert " bundles\"" in (tmp_path / "t").read_text()
     assert result.profile
     with pytest.raises(vpusim.InvalidError, match="engine|interpreted"):
         new_scaling(vpusim.Context()).graph.run(kanata=tmp_path / "k")

@@ -675,6 +675,8 @@ typedef struct vpu_run_options {
     uint32_t executors;
     uint32_t advise;
     const char *roofline;
+    uint32_t trace_bundles;
+    uint64_t trace_bundles_group;
 } vpu_run_options;
 vpu_status vpu_run_options_check(const vpu_run_options *options,
                                             const vpu_context_options *context,

@@ -674,7 +674,8 @@ class Graph(Object):
             folded: Optional[PathLike] = None, kanata: Optional[PathLike] = None,
             kanata_group: int = 0, kanata_bundles: int = 0, output: Optional[PathLike] = None,
             repeat: int = 0, executors: int = 0, advise: bool = False,
-            roofline: Optional[PathLike] = None) -> Result:
+            roofline: Optional[PathLike] = None,
+            trace_bundles: Optional[int] = None) -> Result:
         """Runs all operations, `repeat` times (once). Ctrl-C ends the run.
 
         `trace`, `trace_json` and `vcd` are files for the timeline, `trace_level` says how much of
@@ -684,7 +685,8 @@ class Graph(Object):
         with engine="interpreted". `output` is a folder for all outputs, NAME.npy, and the report.
         Files and figures are of the last repetition. `executors` asks how so many inferences at
         once do (result.json). With `advise` result.advice says what would make launches faster.
-        `roofline` is a file for a picture of them, .svg or .png.
+        `roofline` is a file for a picture of them, .svg or .png. With `trace_bundles` the timeline
+        has the bundles of that work-group, at most `kanata_bundles`, with engine="interpreted".
         """
         handle = self._use()
         options = {name: value for name, value in (
@@ -693,7 +695,9 @@ class Graph(Object):
             ("profile_lines", profile_lines), ("folded", folded), ("kanata", kanata),
             ("kanata_group", kanata_group), ("kanata_bundles", kanata_bundles),
             ("output", output), ("repeat", repeat), ("executors", executors),
-            ("advise", advise), ("roofline", roofline)) if value}
+            ("advise", advise), ("roofline", roofline),
+            ("trace_bundles", trace_bundles is not None),
+            ("trace_bundles_group", trace_bundles)) if value}
 
         def work() -> Handle:
             return self._run(handle, **options)

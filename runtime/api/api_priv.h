@@ -17,6 +17,7 @@
 #include "runtime/graph/bind.h"
 #include "runtime/graph/layer.h"
 #include "runtime/graph/share.h"
+#include "runtime/report/bundles.h"
 #include "runtime/report/kanata.h"
 #include "runtime/report/report.h"
 
@@ -375,7 +376,9 @@ typedef struct {
     bool traced; /* the open backend has it */
     file_out folded, kanata_file;
     kanata *kanata;
-    const exec_observer *observer; /* the kanata's */
+    bundles *bundles;
+    const exec_observer *observers[2]; /* of these, n_observers */
+    uint32_t n_observers;
     api_work *work; /* malloc'ed; none unless it is to be in the timeline */
     uint32_t n_work;
 } api_run_files;

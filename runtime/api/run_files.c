@@ -10,7 +10,7 @@
 #include "runtime/graph/io.h"
 #include "runtime/report/profile.h"
 
-enum { KANATA_BUNDLES = 10000, MOST_DEPTH = 8 /* of composed operations */ };
+enum { MOST_BUNDLES = 10000, MOST_DEPTH = 8 /* of composed operations */ };
 
 /* --- what the host does --------------------------------------------------- */
 
@@ -101,11 +101,16 @@ vpu_status api_run_files_ask(const vpu_run_options *o, const char *id,
         {o->profile, "profile", "profile of lines", EXEC_PROFILE_NEEDS},
         {o->folded, "folded", "profile of lines", EXEC_PROFILE_NEEDS},
         {o->kanata, "kanata", "pipeline to look at", KANATA_NEEDS},
+        {o->trace_bundles, "trace_bundles", "pipeline to look at",
+         BUNDLES_NEEDS},
         {o->executors, "executors", "inferences at once", EXEC_TRACE_NEEDS},
         {o->roofline, "roofline", "figures of launches", EXEC_TRACE_NEEDS},
         {o->trace || o->trace_json || o->vcd, "a trace", NULL,
          EXEC_TRACE_NEEDS}};
 
+    if (o->trace_bundles && !o->trace && !o->trace_json && !o->vcd)
+        return err_set(err, VPU_ERR_INVALID,
+                       "trace_bundles needs a timeline to put them into");
     for (size_t i = 0; i < sizeof lookers / sizeof *lookers; i++) {
         if (!lookers[i].given)
             continue;
@@ -177,15 +182,12 @@ static vpu_status open_trace(api_run_files *f, vpu_error *err)
     return st;
 }
 
-static vpu_status open_kanata(api_run_files *f, vpu_error *err)
+/* Some launch has that work-group. */
+static vpu_status has_group(const graph *g, const char *option, uint64_t group,
+                            vpu_error *err)
 {
-    const vpu_run_options *o = f->options;
-    const graph *g = &f->graph->g;
     uint64_t most = 0;
-    vpu_status st;
 
-    if (!o->kanata)
-        return VPU_OK;
     for (uint32_t i = 0; i < g->n_launches; i++) {
         const graph_launch *l = &g->launches[i];
         uint64_t n = 1;
@@ -195,16 +197,30 @@ static vpu_status open_kanata(api_run_files *f, vpu_error *err)
         n = l->native ? 0 : n;
         most = n > most ? n : most;
     }
-    if (o->kanata_group >= most)
-        return err_set(err, VPU_ERR_INVALID,
-                       "kanata_group %llu: there are %llu work-groups",
-                       (unsigned long long)o->kanata_group,
-                       (unsigned long long)most);
-    st = file_out_open(&f->kanata_file, o->kanata, err);
-    if (!st)
-        f->kanata = kanata_create(f->kanata_file.stream, o->kanata_group,
-                                  o->kanata_bundles ? o->kanata_bundles
-                                                    : KANATA_BUNDLES);
+    return group < most
+               ? VPU_OK
+               : err_set(err, VPU_ERR_INVALID,
+                         "%s %llu: there are %llu work-groups", option,
+                         (unsigned long long)group, (unsigned long long)most);
+}
+
+static vpu_status open_pipelines(api_run_files *f, vpu_error *err)
+{
+    const vpu_run_options *o = f->options;
+    const graph *g = &f->graph->g;
+    uint64_t most = o->kanata_bundles ? o->kanata_bundles : MOST_BUNDLES;
+    vpu_status st = VPU_OK;
+
+    if (o->trace_bundles)
+        st = has_group(g, "trace_bundles", o->trace_bundles_group, err);
+    if (!st && o->kanata)
+        st = has_group(g, "kanata_group", o->kanata_group, err);
+    if (!st && o->kanata)
+        st = file_out_open(&f->kanata_file, o->kanata, err);
+    if (!st && o->kanata)
+        f->kanata = kanata_create(f->kanata_file.stream, o->kanata_group, most);
+    if (!st && o->trace_bundles && f->trace)
+        f->bundles = bundles_create(f->trace, o->trace_bundles_group, most);
     return st;
 }
 
@@ -216,7 +232,7 @@ vpu_status api_run_files_open(api_run_files *f, vpu_error *err)
     if (!st)
         st = open_trace(f, err);
     if (!st)
-        st = open_kanata(f, err);
+        st = open_pipelines(f, err);
     if (!st && o->folded)
         st = file_out_open(&f->folded, o->folded, err);
     return st;
@@ -231,9 +247,12 @@ void api_run_files_observe(api_run_files *f)
     f->traced = b->ops->trace && f->trace;
     if (f->traced)
         b->ops->trace->to(b->self, f->trace);
-    f->observer = kanata_observer(f->kanata);
-    if (b->ops->observe && f->observer)
-        b->ops->observe->observers(b->self, &f->observer, 1);
+    if (f->kanata)
+        f->observers[f->n_observers++] = kanata_observer(f->kanata);
+    if (f->bundles && f->traced)
+        f->observers[f->n_observers++] = bundles_observer(f->bundles);
+    if (b->ops->observe && f->n_observers)
+        b->ops->observe->observers(b->self, f->observers, f->n_observers);
 }
 
 void api_run_files_detach(api_run_files *f)
@@ -242,7 +261,7 @@ void api_run_files_detach(api_run_files *f)
 
     if (b->ops && f->traced)
         b->ops->trace->to(b->self, NULL);
-    if (b->ops && b->ops->observe && f->observer)
+    if (b->ops && b->ops->observe && f->n_observers)
         b->ops->observe->observers(b->self, NULL, 0);
 }
 
@@ -323,6 +342,7 @@ vpu_status api_run_files_close(api_run_files *f, vpu_status st, vpu_error *err)
     file_out_abandon(&f->folded);
     file_out_abandon(&f->kanata_file);
     kanata_free(f->kanata);
+    bundles_free(f->bundles);
     free(f->work);
     return st;
 }

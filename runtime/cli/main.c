@@ -260,9 +260,9 @@ void cli_drop_hints(void)
 void cli_spell(const char *text, str *out)
 {
     /* Members of option structures that messages begin with. */
-    static const char *const members[] = {"shaves",   "tuned",   "kanata_group",
-                                          "break_at", "profile", "folded",
-                                          "kanata"};
+    static const char *const members[] = {
+        "shaves",  "tuned",  "kanata_group", "break_at",
+        "profile", "folded", "kanata",       "trace_bundles"};
 
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         size_t n = strlen(members[i]);

@@ -42,6 +42,8 @@ static bool take_repeat(void *fields, const char *value, arena *a)
     return options_count(value, &o->repeat) && o->repeat <= VPU_MAX_REPEAT;
 }
 
+#define NO_GROUP UINT64_MAX
+
 #define AT(field) offsetof(run_options, field)
 
 static const cli_option own_rows[] = {
@@ -63,6 +65,10 @@ static const cli_option own_rows[] = {
      .help = "what traces hold: at most 256 merged slices per track; a slice "
              "per work-group phase and transfer; and in it what each cycle "
              "went to (default)"},
+    {"trace-bundles", "N", OPTION_NUMBER, AT(trace_bundles),
+     .needs = BACKEND_OBSERVE,
+     .help = "and the bundles of work-group N, in every stage that has it, "
+             "for vpu view; implies --engine interpreted"},
     {"view", NULL, OPTION_FLAG, AT(view), .needs = BACKEND_OBSERVE,
      .help = "the timeline in a window while it runs (vpu view); ends when "
              "the window is closed"},
@@ -85,7 +91,8 @@ static const cli_option own_rows[] = {
      .help = "which one, in every stage that has it (default 0)"},
     {"kanata-bundles", "N", OPTION_COUNT, AT(kanata_bundles),
      .needs = BACKEND_OBSERVE,
-     .help = "at most so many bundles (default 10000)"},
+     .help = "at most so many bundles (default 10000), of --trace-bundles, "
+             "too"},
     {"roofline", "FILE", OPTION_NAME, AT(roofline), .needs = BACKEND_OBSERVE,
      .help = "a picture, FILE.svg or FILE.png: each stage under the roof of "
              "the SHAVEs' issue and of DDR's bandwidth"},
@@ -171,6 +178,8 @@ vpu_run_options run_options_words(const run_options *o)
                              .executors = o->executors,
                              .advise = !o->no_advice,
                              .roofline = o->roofline,
+                             .trace_bundles = o->trace_bundles != NO_GROUP,
+                             .trace_bundles_group = o->trace_bundles,
                              .finalize = 1};
 }
 
@@ -186,7 +195,9 @@ static int check_observers(run_options *o)
 
     if (!(backend_extras(o->ops) & BACKEND_OBSERVE))
         return CLI_OK;
-    if ((o->profile || o->folded || o->kanata) && !o->target.engine_given)
+    if ((o->profile || o->folded || o->kanata ||
+         o->trace_bundles != NO_GROUP) &&
+        !o->target.engine_given)
         o->target.how.engine = EXEC_INTERPRETED;
     if (o->view && !run.trace)
         run.trace = ""; /* a file of its own */
@@ -236,6 +247,7 @@ int run_options_parse(int argc, char **argv, run_options *o, arena *a)
     *o = (run_options){.backend = "sim",
                        .repeat = 1,
                        .kanata_bundles = 10000,
+                       .trace_bundles = NO_GROUP,
                        .trace_level = VPU_TRACE_FULL - 1};
     target_init(&o->target);
     c = cli_parse(&cli_run, o, &line, a);

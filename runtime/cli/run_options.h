@@ -14,7 +14,8 @@ typedef struct {
     uint32_t profile; /* lines in the table, 0 = none */
     uint64_t kanata_group;
     uint32_t kanata_bundles;
-    int trace_level; /* a vpu_trace_level - 1 */
+    uint64_t trace_bundles; /* of this work-group, UINT64_MAX = of none */
+    int trace_level;        /* a vpu_trace_level - 1 */
     bool trace_host, view, json, no_advice;
     const char *roofline, *local;
     bool check;           /* before it runs */

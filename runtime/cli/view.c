@@ -181,7 +181,8 @@ static const cli_option rows[] = {
              "--trace FILE: show it as it grows"},
     {"panel", panel_names + 1, OPTION_OTHER, .take = take_panel,
      .help = "at the right: numbers (default), the kernel's lines with their "
-             "cycles, what took the time, what got slower"},
+             "cycles, what took the time, a work-group's bundles, what got "
+             "slower"},
     {"slices-by", "name|stage|phase|cause", OPTION_OTHER, .take = take_slices,
      .help = "--panel slices, with slices grouped so"},
     {"critical-path", NULL, OPTION_FLAG, AT(path_only),

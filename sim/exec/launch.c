@@ -5,6 +5,7 @@
 #include "base/oom.h"
 #include "sim/exec/cmx.h"
 #include "sim/exec/exec.h"
+#include "sim/exec/relay.h"
 #include "sim/exec/rounds.h"
 #include "sim/exec/stuck.h"
 #include "sim/exec/tensors.h"
@@ -104,7 +105,7 @@ static bool has_batches(const rounds_launch *r)
 
         looks |= o->group_begin || o->group_end || o->phase_begin ||
                  o->phase_end || o->stored || o->line || o->var || o->bundle ||
-                 o->stopped || o->prints_at_once;
+                 o->stopped || o->prints_at_once || o->watch;
     }
     return !looks;
 }
@@ -328,6 +329,7 @@ static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
     const exec_launch *l = r->launch;
     mach_launch ml = {.name = l->name,
                       .kernel = l->kernel->name,
+                      .source = l->kernel->source,
                       .n_shaves = r->n_shaves,
                       .double_buffered =
                           cmx_has_phases(l->kernel) && !result->one_buffer,
@@ -339,7 +341,7 @@ static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
                       .user = r,
                       .start_cycle = l->start_cycle,
                       .transactions = l->how.timing == EXEC_TRANSACTIONS,
-                      .watch = profile_watch(r->profile)};
+                      .watch = relay_watch(profile_watch(r->profile), l, a)};
     vpu_status st;
 
     if (r->record)

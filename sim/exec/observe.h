@@ -17,6 +17,7 @@
 #include "isa/program.h"
 #include "sim/compiler/abi/types.h"
 #include "sim/exec/sample.h"
+#include "sim/machine/launch.h"
 #include "sim/machine/record.h"
 #include "sim/machine/steps.h"
 
@@ -98,6 +99,10 @@ typedef struct exec_observer {
     /* The launch's steps, to be replayed; one observer of a launch may have
      * one. Not complete without EXEC_FLOWS. */
     mach_record *steps;
+    /* What the engine tells while it replays the launch, on the thread of
+     * exec_run: of a group when all of its own callbacks are done. With
+     * EXEC_NEED_FLOWS. */
+    const mach_watch *watch;
     void *user;
 
     /* Group number `group`, at `index` in the launch's order, begins. args: the

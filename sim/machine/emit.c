@@ -207,6 +207,8 @@ emit_writer *emit_create(trc_writer *trace, const mach_desc *desc,
     e->launch = launch;
     if (trace)
         make_tracks(e, desc);
+    if (e->watch && e->watch->launch_begin)
+        e->watch->launch_begin(e->watch->user, launch);
     if (e->watch && e->watch->path) {
         e->path = e->watch->path;
     } else if (trace) {

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     const char *name;         /* launch name, for the trace */
     const char *kernel;       /* and its kernel's; NULL = unknown */
+    const char *source;       /* the kernel's file; NULL = unknown */
     const mach_local *locals; /* n_locals of them, borrowed; for the trace */
     uint32_t n_locals;
     const mach_buffer *buffers; /* n_buffers of them by place, borrowed; for
@@ -63,6 +64,8 @@ typedef struct {
  * the order of each SHAVE's time; all causes of a SHAVE add up to the launch's
  * cycles. Costs nothing when nobody watches. */
 struct mach_watch {
+    /* Before all else; may be NULL. */
+    void (*launch_begin)(void *user, const mach_launch *l);
     /* A phase of a group begins, ends; may be NULL. In between are the causes
      * of its steps, in their order: ISSUE first of what a RUN step caused. */
     void (*phase_begin)(void *user, uint32_t shave, uint64_t group,

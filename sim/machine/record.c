@@ -166,6 +166,7 @@ static void empty(mach_record *r, const mach_launch *like)
     r->launch.refill = NULL;
     r->launch.user = NULL;
     r->launch.watch = NULL;
+    r->launch.source = NULL;
     r->launch.locals = NULL; /* they live as long as the launch */
     r->launch.n_locals = 0;
     r->launch.buffers = NULL;

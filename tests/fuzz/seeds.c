@@ -151,6 +151,31 @@ static void kernels(void)
 
 /* --- traces -------------------------------------------------------------- */
 
+static void bundles_in(trc_writer *w, trc_track device)
+{
+    trc_track row = trc_track_slices(w, device, "SHAVE 0 bundles", TRC_CYCLES);
+
+    for (uint64_t i = 0; i < 4; i++) {
+        trc_arg args[] = {TRC_UINT("bundle", i),
+                          TRC_UINT("group", 0),
+                          TRC_UINT("issue cycle", 3 * i),
+                          TRC_TEXT("place", "0.3"),
+                          TRC_TEXT("file", "k.cl"),
+                          TRC_UINT("line", 2 + i % 2),
+                          TRC_UINT("latency", 7),
+                          TRC_UINT("reads", i / 2),
+                          TRC_UINT("waited", 2),
+                          TRC_TEXT("because", "waits for i1 (ld at 0, 7)"),
+                          TRC_UINT("DDR stall", 9),
+                          TRC_TEXT("LSU0", "ld.u16.global i1, [i2]")};
+
+        trc_slice(
+            w, row, 10 + 3 * i, 11 + 3 * i,
+            &(trc_event){.name = "ld.u16.global", .args = args, .n_args = 12});
+    }
+    trc_instant(w, row, 30, &(trc_event){.name = "cut off"});
+}
+
 static void trace_file(const char *target, const char *name, trc_format format)
 {
     trc_writer *w;
@@ -180,6 +205,7 @@ static void trace_file(const char *target, const char *name, trc_format format)
         trc_end(w, shave, 100 * i + 50, NULL, 0);
         trc_count(w, count, 100 * i, (int64_t)i);
     }
+    bundles_in(w, device);
     trc_note(w, "about", "a seed");
     need(!trc_writer_commit(w, &err), name);
 }

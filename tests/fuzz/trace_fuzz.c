@@ -62,11 +62,12 @@ static void follow(const view *v)
 static void paint_page_of(view *v)
 {
     enum { W = 900, H = 240 };
-    static const char keys[] = "ltmxgGcvfFHiIe";
+    static const char keys[] = "bltmxgGcvfFHiIe.b";
     static cv_font_set *fonts;
     static uint32_t px[W * H];
     static control k;
     cv_canvas c;
+    view_slice s;
     vpu_error err;
 
     if (!fonts && cv_fonts_open(1, &fonts, &err))
@@ -80,6 +81,8 @@ static void paint_page_of(view *v)
         cv_raster(&c, fonts, &(const cv_pixels){px, W, H, W}, 1);
         control_paint(&k, &c);
     }
+    if (view_bundle_near(v, &s))
+        view_select(v, &s);
     for (const char *key = keys; *key; key++) {
         control_key(&k, (uint32_t)(unsigned char)*key, 0);
         cv_raster(&c, fonts, &(const cv_pixels){px, W, H, W}, 1);

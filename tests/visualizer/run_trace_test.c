@@ -9,7 +9,10 @@
 
 #include "base/file.h"
 #include "tests/support/terminal.h"
+#include "visualizer/control.h"
 #include "visualizer/load.h"
+#include "visualizer/paint.h"
+#include "visualizer/text.h"
 #include "visualizer/view.h"
 
 static terminal p;
@@ -489,6 +492,201 @@ static uint32_t slack_of_groups(uint64_t *least, uint64_t *most)
     return n;
 }
 
+/* The text of the register that an operation of the bundle writes, "i3", is
+ * read by another's. */
+static bool writes_for(const view_bundle *from, const view_bundle *to)
+{
+    static const char blanks[] = " ,[]";
+    char text[sizeof from->text], *save, *w;
+
+    memcpy(text, from->text, sizeof text);
+    for (w = strtok_r(text, blanks, &save); w;
+         w = strtok_r(NULL, blanks, &save))
+        if ((*w == 'i' || *w == 'v') && w[1] >= '0' && w[1] <= '9') {
+            const char *at = to->text;
+            size_t n = strlen(w);
+
+            for (; (at = strstr(at, w)); at += n)
+                if (!strchr("0123456789", at[n]) || !at[n])
+                    return true;
+        }
+    return false;
+}
+
+/* Below their SHAVE, inside the group's phases, numbered; each says what the
+ * source says, and what it reads was written by the bundle it names. */
+START_TEST(bundles_below_their_shave)
+{
+    const tl_row *r = NULL;
+    const tl_lane *l, *phases;
+    uint64_t read = 0, lines = 0;
+    uint32_t at = 0;
+    view_slice s = {0}, to;
+    view_bundle b, from;
+    paint_focus f;
+
+    run("GRNDma", _i ? "--profile --trace-bundles 2 --trace t.pftrace"
+                     : "--trace-bundles 2 --trace t.pftrace");
+    load("t.pftrace");
+    for (uint32_t i = 0; i < v.n_rows; i++)
+        if (tl.rows[v.rows[i].row].kind == TL_ROW_BUNDLES) {
+            ck_assert_msg(!r, "more than one row");
+            r = &tl.rows[v.rows[i].row];
+            at = i;
+        }
+    ck_assert(r && at);
+    ck_assert_str_eq(r->name, arena_printf(p.arena, "%s bundles",
+                                           tl.rows[v.rows[at - 1].row].name));
+    l = &r->lanes[0];
+    phases = &tl.rows[v.rows[at - 1].row].lanes[0];
+    s.row = v.rows[at].row;
+    ck_assert_uint_gt(l->n_slices, 100);
+    for (s.slice = 0; s.slice < l->n_slices; s.slice++) {
+        uint64_t phase;
+
+        ck_assert(view_bundle_of(&v, &s, &b));
+        ck_assert_uint_eq(b.number, s.slice);
+        ck_assert_uint_eq(b.group, 2);
+        ck_assert(b.text[0] && b.place[0]);
+        ck_assert(tl_slice_at(phases, tl_begin(l, s.slice), &phase));
+        ck_assert_uint_eq(tl_number(phases, phase), 2);
+        if (b.reads) {
+            ck_assert(view_bundle_find(&v, &s, b.from, &to));
+            ck_assert(view_bundle_of(&v, &to, &from));
+            ck_assert_msg(writes_for(&from, &b), "%s reads %s", b.text,
+                          from.text);
+            read++;
+        }
+        view_select(&v, &s);
+        f = paint_focus_of(&v);
+        ck_assert(f.phase &&
+                  !strcmp(f.phase, tl_text(&tl, tl_name_of(phases, phase))));
+        if (!b.line)
+            continue;
+        lines++;
+        ck_assert(f.has_line && f.line.line == b.line &&
+                  !strcmp(f.line.file, b.file));
+        ck_assert_str_ne(facts_text(&v.facts, b.file, b.line), "");
+        if (_i) /* the profile counted the line in that phase */
+            ck_assert_uint_gt(
+                facts_cost_of(&v.facts, f.stage, f.phase, b.file, b.line)
+                    .executions,
+                0);
+    }
+    ck_assert_uint_gt(read, 50);
+    ck_assert_uint_gt(lines, 50);
+    unload();
+}
+END_TEST
+
+/* In a terminal: tenths of each column's cycles in which a bundle issues. */
+START_TEST(bundles_as_tenths)
+{
+    enum { COLUMNS = 40, NAME = 26 }; /* columns in front of the cells */
+    str text = {0};
+    const char *line;
+    const tl_row *r;
+    uint64_t first, n = 0;
+
+    run("GRN", "--trace-bundles 2 --trace t.pftrace");
+    load("t.pftrace");
+    r = row("SHAVE 0 bundles");
+    ck_assert(r && r->lanes);
+    first = tl_begin(&r->lanes[0], 0);
+    v.from = (double)first;
+    v.to = v.from + 10 * COLUMNS;
+    text_timeline(&v, &(text_options){.columns = NAME + COLUMNS, .title = "t"},
+                  &text);
+    line = strstr(str_text(&text), "SHAVE 0 bundles");
+    ck_assert_ptr_nonnull(line);
+    line = strchr(line, '|') + 1;
+    for (uint64_t i = 0; i < COLUMNS; i++) {
+        uint64_t issued = 0;
+
+        for (uint64_t k = 0; k < r->lanes[0].n_slices; k++)
+            if (tl_begin(&r->lanes[0], k) < first + 10 * (i + 1) &&
+                tl_begin(&r->lanes[0], k) >= first + 10 * i)
+                issued += tl_length(&r->lanes[0], k);
+        ck_assert_int_eq(line[i], issued == 0  ? ' '
+                                  : issued > 9 ? '9'
+                                               : (char)('0' + issued));
+        n += issued;
+    }
+    ck_assert_uint_gt(n, 100);
+    str_free(&text);
+    unload();
+}
+END_TEST
+
+/* The list of bundles by key and mouse. */
+START_TEST(bundles_by_key_and_mouse)
+{
+    static control k;
+    view_slice s, was;
+    view_bundle b;
+
+    run("GRN", "--trace-bundles 2 --trace t.pftrace");
+    load("t.pftrace");
+    control_init(&k, &v, "t", NULL, NULL);
+    control_resize(&k, 1400, 800);
+    ck_assert(control_key(&k, 'b', 0) && k.shows == PANEL_PIPELINE);
+    ck_assert(control_key(&k, KEY_DOWN, 0) && v.has_selection);
+    ck_assert(view_bundle_of(&v, &v.selection, &b));
+    v.selection.slice = 100;
+    was = v.selection;
+    ck_assert(control_key(&k, KEY_DOWN, 0));
+    ck_assert_uint_eq(v.selection.slice, was.slice + 1);
+    ck_assert(control_key(&k, KEY_UP, 0) && control_key(&k, KEY_UP, 0));
+    ck_assert_uint_eq(v.selection.slice, was.slice - 1);
+    /* Each line of the list is the next bundle; a click selects it. */
+    s = (view_slice){0};
+    for (double y = 0, n = 0; y < 800; y += 1) {
+        view_slice here;
+
+        if (!paint_bundle_at(&k.pages[0], y, &here))
+            continue;
+        ck_assert(here.row == was.row);
+        ck_assert(!n || here.slice == s.slice || here.slice == s.slice + 1);
+        s = here;
+        n++;
+    }
+    ck_assert_uint_gt(s.slice, was.slice + 5);
+    for (double y = 799; y > 0; y -= 1)
+        if (paint_bundle_at(&k.pages[0], y, &s)) {
+            control_press(&k, 1300, y, 1, 1, 0);
+            control_release(&k, 1300, y);
+            break;
+        }
+    ck_assert_uint_eq(v.selection.slice, s.slice);
+    ck_assert(tl_begin(&tl.rows[s.row].lanes[0], s.slice) < v.to);
+    /* The wheel goes along, and stays in the list. */
+    control_motion(&k, 1300, 400);
+    was = v.selection;
+    ck_assert(control_wheel(&k, 0, 1, 0));
+    ck_assert_uint_eq(v.selection.slice, was.slice - 3);
+    for (int i = 0; i < 60; i++)
+        control_wheel(&k, 0, 8, 0);
+    ck_assert_uint_eq(v.selection.slice, 0);
+    /* i goes to what it reads. */
+    while (view_bundle_of(&v, &v.selection, &b) && !b.reads)
+        control_key(&k, KEY_DOWN, 0);
+    ck_assert(control_key(&k, 'i', 0));
+    ck_assert(view_bundle_of(&v, &v.selection, &b));
+    was = v.selection;
+    /* Its line, and back. */
+    while (view_bundle_of(&v, &v.selection, &b) && !b.line)
+        control_key(&k, KEY_DOWN, 0);
+    ck_assert(control_key(&k, 'l', 0) && k.shows == PANEL_SOURCE);
+    ck_assert(control_key(&k, '.', 0) && v.line == b.line);
+    ck_assert_str_eq(v.line_file, b.file);
+    ck_assert(control_key(&k, 'b', 0) && control_key(&k, 'b', 0));
+    ck_assert(k.shows == PANEL_FIGURES);
+    /* Now the keys are for rows again. */
+    ck_assert(control_key(&k, KEY_UP, 0) && v.selection.row != was.row);
+    unload();
+}
+END_TEST
+
 static uint64_t reported(const json_t *path, const char *key)
 {
     return (uint64_t)json_integer_value(json_object_get(path, key));
@@ -586,6 +784,9 @@ int main(void)
     tcase_add_loop_test(tc, traffic_adds_up, 0, 7);
     tcase_add_loop_test(tc, tensors_add_up, 0, 5);
     tcase_add_loop_test(tc, local_memory_in_use, 0, 2);
+    tcase_add_loop_test(tc, bundles_below_their_shave, 0, 2);
+    tcase_add_test(tc, bundles_as_tenths);
+    tcase_add_test(tc, bundles_by_key_and_mouse);
     tcase_add_loop_test(tc, the_path_is_the_report_s, 0, 6);
     tcase_add_test(tc, refusals);
     suite_add_tcase(s, tc);

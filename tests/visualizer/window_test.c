@@ -97,10 +97,47 @@ static void add_path(trc_writer *w, trc_track device)
     }
 }
 
+/* Four operations on four lines, again and again; SHAVE 1 has work-group 8 from
+ * cycle 3800 on, and waits for DDR in the middle. */
+static void add_bundles(trc_writer *w, trc_track device)
+{
+    static const struct {
+        const char *name, *unit, *text;
+        uint64_t line, latency, waited, reads;
+    } ops[] = {{"ld.u16.global", "LSU0", "ld.u16.global i1, [i2]", 5, 7, 0, 1},
+               {"iadd", "IAU", "iadd i2, i2, 2", 4, 1, 0, 4},
+               {"vfmul32", "VAU", "vfmul32 v1, v1, i1", 5, 3, 5, 2},
+               {"bra", "BRU", "bra block[1]", 4, 1, 2, 3}};
+    trc_track row = trc_track_slices(w, device, "SHAVE 1 bundles", TRC_CYCLES);
+    uint64_t cycle = 0;
+
+    for (uint64_t i = 0; i < 60; i++, cycle++) {
+        uint64_t k = i % 4, stall = i >= 30 ? 200 : 0;
+        trc_arg args[] = {TRC_TEXT(ops[k].unit, ops[k].text),
+                          TRC_UINT("bundle", i),
+                          TRC_UINT("group", 8),
+                          TRC_UINT("issue cycle", cycle += ops[k].waited),
+                          TRC_TEXT("place", "1.7"),
+                          TRC_TEXT("file", "norm.cl"),
+                          TRC_UINT("line", ops[k].line),
+                          TRC_UINT("latency", ops[k].latency),
+                          TRC_UINT("waited", ops[k].waited),
+                          TRC_UINT("reads", i < 4 ? 0 : i - ops[k].reads),
+                          TRC_TEXT("because", "waits for i1 (ld at 0, 7)"),
+                          TRC_UINT("DDR stall", 200)};
+
+        trc_slice(w, row, 3800 + cycle + stall, 3801 + cycle + stall,
+                  &(trc_event){.name = ops[k].name,
+                               .args = args,
+                               .n_args = i == 30 ? 12 : 11});
+    }
+}
+
 typedef struct {
     bool slow; /* one group waits longer than in the other trace */
     bool path; /* it is told */
     bool advice;
+    bool bundles; /* of work-group 8 */
 } trace_form;
 
 /* Two findings of the stage, the first with a line. */
@@ -180,6 +217,8 @@ static void write_trace(const char *name, trace_form form)
         add_path(w, device);
     if (form.advice)
         add_advice(w);
+    if (form.bundles)
+        add_bundles(w, device);
     ck_assert(!trc_writer_commit(w, &err));
 }
 
@@ -251,6 +290,7 @@ static void setup(void)
     write_trace("after.pftrace", (trace_form){.slow = true});
     write_trace("path.pftrace", (trace_form){.path = true});
     write_trace("advised.pftrace", (trace_form){.path = true, .advice = true});
+    write_trace("bundles.pftrace", (trace_form){.bundles = true});
     screen_open(&s, p.dir);
 }
 
@@ -396,6 +436,36 @@ START_TEST(session_of_advice)
     expect("advice-second");
     screen_do(&s, "key Escape");
     expect("advice");
+    quit(pid);
+}
+END_TEST
+
+/* From the whole trace to a bundle, through the list, to its line, and from
+ * another line to its bundles. */
+START_TEST(session_of_bundles)
+{
+    pid_t pid = terminal_start(&p, "view bundles.pftrace --size 1000x640 "
+                                   "--theme light --scale 1");
+
+    screen_focus(&s, "bundles");
+    screen_do(&s, "mousemove 300 600");
+    expect("bundles");
+    screen_do(&s, "key slash");
+    screen_do(&s, "type --delay 30 vfmul");
+    screen_do(&s, "key Return");
+    screen_do(&s, "key Return");
+    expect("bundle");
+    screen_do(&s, "key b");
+    expect("pipeline");
+    for (int i = 0; i < 28; i++)
+        screen_do(&s, "key Down");
+    expect("pipeline-down");
+    screen_do(&s, "mousemove 800 300 click 1 mousemove 300 600");
+    expect("pipeline-click");
+    screen_do(&s, "key l");
+    expect("bundle-line");
+    screen_do(&s, "key comma");
+    expect("line-bundles");
     quit(pid);
 }
 END_TEST
@@ -661,6 +731,7 @@ int main(void)
     tcase_add_test(tc, session_of_two_traces);
     tcase_add_test(tc, session_of_a_critical_path);
     tcase_add_test(tc, session_of_advice);
+    tcase_add_test(tc, session_of_bundles);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
     tcase_add_test(tc, a_long_trace);

@@ -335,7 +335,7 @@ function draw_lane(row, lane, index, y, h, background) {
         continue;
       sum += sums[x * CLASSES + c];
       const level = Math.min(rows, Math.floor(rows * sum / per + 0.5));
-      const rgb = color_of(c, phases), plain = pixel(rgb), dark = pixel(darker(rgb));
+      const rgb = color_of(row.kind === "bundles" ? 0 : c, phases), plain = pixel(rgb), dark = pixel(darker(rgb));
       const pattern = phases ? "" : data.classes[c].pattern;
 
       for (let k = below; k < level; k++)
@@ -345,11 +345,11 @@ function draw_lane(row, lane, index, y, h, background) {
     }
   }
   ctx.putImageData(image, left, top);
-  draw_names(lane, y, h, phases, index);
+  draw_names(row, lane, y, h, phases, index);
 }
 
 /* Names of slices that have room for one, and edges. */
-function draw_names(lane, y, h, phases, index) {
+function draw_names(row, lane, y, h, phases, index) {
   if (lane.bucket || h < 9)
     return;
   const first = Math.max(0, count_before(lane.begin, lane.n, state.from) - 1);
@@ -361,7 +361,7 @@ function draw_names(lane, y, h, phases, index) {
   ctx.textBaseline = "middle";
   for (let i = first; i < end; i++) {
     const a = Math.max(x_of(lane.begin[i]), p.x), b = Math.min(x_of(lane.begin[i] + lane.length[i]), p.x + p.w);
-    const rgb = color_of(data.classOf[lane.name[i]], phases);
+    const rgb = color_of(row.kind === "bundles" ? 0 : data.classOf[lane.name[i]], phases);
 
     if (b - a >= 3 && (phases || !index)) {
       ctx.fillStyle = colors.page;

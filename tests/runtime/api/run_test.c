@@ -246,6 +246,45 @@ START_TEST(stacks_and_pipelines)
 }
 END_TEST
 
+/* Without a timeline, the interpreter or the work-group: refused, and no file
+ * is left. */
+START_TEST(bundles_in_timelines)
+{
+    vpu_run_options o = VPU_RUN_OPTIONS_INIT;
+    api_scaling s;
+    size_t n, whole;
+
+    o.finalize = 1;
+    o.trace_bundles = 1;
+    api_scaling_open(&s, interpreted, N, 3);
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    api_fails(vpu_graph_run(s.graph, &o, NULL, &api_err), VPU_ERR_INVALID,
+              "trace_bundles needs a timeline");
+    o.trace_json = file_join(mem, dir, "bundles.json");
+    o.trace_bundles_group = 1000;
+    api_fails(vpu_graph_run(s.graph, &o, NULL, &api_err), VPU_ERR_INVALID,
+              "trace_bundles 1000");
+    ck_assert(!file_exists(o.trace_json));
+    o.trace_bundles_group = 0;
+    o.repeat = 2; /* of the last run alone */
+    api_ok(vpu_graph_run(s.graph, &o, NULL, &api_err));
+    ck_assert_ptr_nonnull(
+        strstr(program_file(mem, dir, "bundles.json", &whole), " bundles\""));
+    o.kanata_bundles = 2;
+    o.repeat = 0;
+    api_ok(vpu_graph_run(s.graph, &o, NULL, &api_err));
+    ck_assert_ptr_nonnull(strstr(program_file(mem, dir, "bundles.json", &n),
+                                 "the first 2 of work-group 0"));
+    ck_assert_uint_lt(n, whole);
+    api_scaling_close(&s);
+    api_scaling_open(&s, sim, N, 3);
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    api_fails(vpu_graph_run(s.graph, &o, NULL, &api_err), VPU_ERR_INVALID,
+              "trace_bundles needs the interpreter");
+    api_scaling_close(&s);
+}
+END_TEST
+
 START_TEST(a_profile_may_be_short)
 {
     vpu_run_options o = VPU_RUN_OPTIONS_INIT;
@@ -426,6 +465,7 @@ int main(void)
     tcase_add_test(t, a_graph_that_cannot_be_opened);
     tcase_add_test(t, outputs_and_the_report_in_a_folder);
     tcase_add_test(t, stacks_and_pipelines);
+    tcase_add_test(t, bundles_in_timelines);
     tcase_add_test(t, a_profile_may_be_short);
     tcase_add_test(t, timelines_hold_what_is_asked_for);
     tcase_add_test(t, no_tuned_size_is_noted);

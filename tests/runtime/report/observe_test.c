@@ -289,6 +289,10 @@ typedef struct {
     bool begun, retired;
     uint64_t issued; /* when its unit's stage began, UINT64_MAX: not yet */
     char name[32];   /* operation without unit and operands */
+    const char *label, *about; /* as in the file */
+    uint64_t left;             /* when it retired */
+    bool called;               /* a routine */
+    size_t reads;              /* one more than the last of those it reads */
 } op_seen;
 
 typedef struct {
@@ -345,6 +349,7 @@ static void read_stage(pipeline *l, op_seen *op, const char *stage)
         ck_assert_msg(!strcmp(stage, "Lt") || !strcmp(stage, "Rt"), "%s",
                       stage);
         ck_assert_uint_eq(op->issued + 1, l->now);
+        op->called = *stage == 'R';
     }
 }
 
@@ -356,6 +361,7 @@ static void read_retired(const pipeline *l, op_seen *op, bool cut_short)
     } known[] = {{"ld", 7}, {"ldp", 7}, {"iadd", 1}, {"imov", 1}, {"fmul", 3}};
 
     op->retired = true;
+    op->left = l->now;
     ck_assert_uint_lt(op->issued, l->now);
     for (size_t k = 0; !cut_short && k < sizeof known / sizeof *known; k++)
         if (!strcmp(op->name, known[k].name))
@@ -387,14 +393,20 @@ static pipeline read_kanata(const char *name)
                 (op_seen){.begun = true, .issued = UINT64_MAX};
         } else if (*w[0] == 'L' && *w[2] == '0') {
             read_label(op_of(&l, w[1]), w[3]);
+            op_of(&l, w[1])->label = w[3];
+        } else if (*w[0] == 'L' && *w[2] == '1') {
+            op_of(&l, w[1])->about = w[3];
         } else if (*w[0] == 'S') {
             ck_assert_str_eq(w[2], "0");
             read_stage(&l, op_of(&l, w[1]), w[3]);
         } else if (*w[0] == 'R') {
             read_retired(&l, op_of(&l, w[1]), ends);
         } else if (*w[0] == 'W') {
-            op_of(&l, w[1]);
-            ck_assert_uint_lt(strtoull(w[2], NULL, 10), l.n);
+            uint64_t by = strtoull(w[2], NULL, 10) + 1;
+            op_seen *op = op_of(&l, w[1]);
+
+            ck_assert_uint_le(by, l.n);
+            op->reads = by > op->reads ? by : op->reads;
             l.arrows++;
         } else {
             ck_assert_msg(!strcmp(w[0], "L"), "%s", w[0]);
@@ -458,6 +470,392 @@ START_TEST(kanata_is_the_group)
     l = read_kanata("k.log");
     ck_assert_uint_eq(l.bundles, 30);
     ck_assert_uint_gt(bundles, 30);
+}
+END_TEST
+
+/* --- bundles in a trace --------------------------------------------------- */
+
+enum { CLOCK = 700 };
+
+typedef struct {
+    uint64_t begin, end; /* cycles */
+    const char *name;
+    json_t *args; /* of the begin */
+} stretch;
+
+typedef struct {
+    stretch *s;
+    size_t n, cap;
+} stretches;
+
+static uint64_t cycle_of(const json_t *ev)
+{
+    double us = json_number_value(json_object_get(ev, "ts"));
+
+    return ((uint64_t)(us * 1000 + 0.5) * CLOCK + 999) / 1000;
+}
+
+/* Slices of a name on a track, or of all names; in the order of their ends. */
+static stretches slices_of(json_t *trace, const char *track, const char *name)
+{
+    stretches out = {0};
+    stretch open[8];
+    size_t depth = 0, i;
+    int64_t tid = -1;
+    json_t *ev;
+
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, ev)
+    {
+        const char *ph = fields_text(ev, "ph");
+
+        if (*ph == 'M' && !strcmp(fields_text(ev, "name"), "thread_name") &&
+            !strcmp(fields_text(json_object_get(ev, "args"), "name"), track))
+            tid = (int64_t)fields_number(ev, "tid");
+        if (tid < 0 || (int64_t)fields_number(ev, "tid") != tid)
+            continue;
+        if (*ph == 'B') {
+            ck_assert_uint_lt(depth, 8);
+            open[depth++] = (stretch){.begin = cycle_of(ev),
+                                      .name = fields_text(ev, "name"),
+                                      .args = json_object_get(ev, "args")};
+        } else if (*ph == 'E') {
+            ck_assert_uint_gt(depth, 0);
+            open[--depth].end = cycle_of(ev);
+            if (!name || !strcmp(open[depth].name, name))
+                *arena_append(p.arena, out.s, out.n, out.cap) = open[depth];
+        }
+    }
+    return out;
+}
+
+/* Of the phase of the group that is at that cycle. */
+static uint64_t phase_begin(const stretches *phases, unsigned group, uint64_t t)
+{
+    for (size_t i = 0; i < phases->n; i++) {
+        const stretch *ph = &phases->s[i];
+        char kind[8];
+        unsigned of;
+
+        if (sscanf(ph->name, "%7s %u", kind, &of) == 2 && of == group &&
+            t >= ph->begin && t < ph->end)
+            return ph->begin;
+    }
+    ck_abort_msg("no phase of group %u at %u", group, (unsigned)t);
+}
+
+/* The SHAVE issues at that cycle; how often since the phase of the group that
+ * it is in began. */
+static uint64_t issued_before(const stretches *phases, const stretches *issue,
+                              unsigned group, uint64_t t)
+{
+    uint64_t n = 0;
+    bool now = false, known = false;
+
+    for (size_t i = 0; i < phases->n; i++) {
+        const stretch *ph = &phases->s[i];
+        char kind[8];
+        unsigned of;
+
+        if (sscanf(ph->name, "%7s %u", kind, &of) != 2 || of != group ||
+            t < ph->begin || t >= ph->end)
+            continue;
+        known = true;
+        for (size_t k = 0; k < issue->n; k++) {
+            const stretch *s = &issue->s[k];
+
+            now |= s->begin <= t && t < s->end;
+            if (s->begin >= ph->begin && s->begin < t)
+                n += (s->end < t ? s->end : t) - s->begin;
+        }
+    }
+    ck_assert_msg(known && now, "nothing issues at %u", (unsigned)t);
+    return n;
+}
+
+/* A bundle of the trace is the operations from `at` on of the log, which were
+ * issued in one cycle; how many. */
+static size_t same_bundle(const pipeline *l, size_t at, json_t *args)
+{
+    const char *place = fields_text(args, "place");
+    uint64_t line = json_integer_value(json_object_get(args, "line"));
+    size_t n = 0;
+    bool has_line = false;
+
+    for (; at + n < l->n && l->ops[at + n].issued == l->ops[at].issued; n++) {
+        const op_seen *op = &l->ops[at + n];
+        size_t k = strlen(place);
+        const char *text = op->label + k + 2, *dot = strchr(text, '.');
+        const char *of = strstr(op->about, ", line ");
+        char unit[8];
+
+        ck_assert_msg(!strncmp(op->label, place, k) && op->label[k] == ':',
+                      "%s is not at %s", op->label, place);
+        if (of)
+            has_line |= strtoull(of + 7, NULL, 10) == line;
+        else
+            has_line |= !line;
+        if (!dot || !strncmp(text, "nop", 3))
+            continue;
+        text += *text == '?';
+        snprintf(unit, sizeof unit, "%.*s", (int)(dot - text), text);
+        place = fields_text(args, unit);
+        ck_assert_str_eq(place + (*place == '?'), dot + 1);
+        place = fields_text(args, "place");
+    }
+    ck_assert(has_line);
+    return n;
+}
+
+/* One whose compute phase starts transfers and waits for them, again and again:
+ * it stands still between bundles. */
+static void run_steps(const char *options)
+{
+    terminal_text(
+        &p, "steps.cl",
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+        "__kernel void steps(__global const half *restrict src,\n"
+        "                    __global half *restrict dst, int C, float bias)\n"
+        "{\n"
+        "    __local half in[1024];\n"
+        "    const int W = get_global_size(0), H = get_global_size(1);\n"
+        "    const int x = get_local_id(0);\n"
+        "    for (int c = 0; c < C; c++) {\n"
+        "        const int first = (c * H + get_group_id(1)) * W;\n"
+        "        event_t e = async_work_group_copy(in, src + first, W, 0);\n"
+        "        wait_group_events(1, &e);\n"
+        "        in[x] = in[x] * (half)bias;\n"
+        "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "        e = async_work_group_copy(dst + first, in, W, 0);\n"
+        "        wait_group_events(1, &e);\n"
+        "    }\n"
+        "}\n");
+    terminal_text(
+        &p, "steps.xml",
+        "<CustomLayer name=\"Steps\" type=\"MVCL\" version=\"1\">\n"
+        "<Kernel entry=\"steps\"><Source filename=\"steps.cl\"/><Parameters>\n"
+        "<Tensor arg-name=\"src\" type=\"input\" port-index=\"0\" "
+        "format=\"BFYX\"/>\n"
+        "<Tensor arg-name=\"dst\" type=\"output\" port-index=\"0\" "
+        "format=\"BFYX\"/>\n"
+        "<Scalar arg-name=\"C\" type=\"int\" port-index=\"0\" "
+        "source=\"I.F\"/>\n"
+        "<Scalar arg-name=\"bias\" type=\"float\" source=\"bias\"/>\n"
+        "</Parameters><WorkSizes dim=\"input,0\" global=\"X,Y,B\" "
+        "local=\"X,1,1\"/></Kernel></CustomLayer>\n");
+    terminal_run(&p, arena_printf(p.arena,
+                                  "run steps.xml --shape in0=1x4x6x32 "
+                                  "--param bias=2 %s",
+                                  options));
+    ck_assert_msg(!p.status, "%s%s", p.err, p.out);
+}
+
+static uint64_t optional(json_t *args, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(args, key));
+}
+
+/* Cycles that the SHAVE stood still before a bundle. */
+static uint64_t stalls_of(json_t *args)
+{
+    static const char *const causes[] = {"L2 stall", "DDR stall", "store stall",
+                                         "DMA setup", "DMA wait"};
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+        n += optional(args, causes[i]);
+    return n;
+}
+
+/* What the log says of a bundle's n operations, and of those before: names,
+ * when the results are there, what they read. of_op: the bundle of each. */
+static void same_story(const pipeline *l, size_t at, size_t n, const stretch *s,
+                       const uint64_t *of_op)
+{
+    uint64_t latency = 1, busy = 1;
+    size_t reads = 0;
+    char name[256] = "";
+
+    for (size_t i = at; i < at + n; i++) {
+        const op_seen *op = &l->ops[i];
+        uint64_t took = op->left - op->issued;
+        const char *text = strstr(op->label, ": ") + 2;
+
+        text = strncmp(text, "nop", 3) ? strchr(text, '.') + 1 : text;
+        snprintf(name + strlen(name), sizeof name - strlen(name), "%s%.*s",
+                 i > at ? " + " : "", (int)strcspn(text, " "), text);
+        latency = took > latency ? took : latency;
+        busy = op->called && took > busy ? took : busy;
+        reads = op->reads > reads ? op->reads : reads;
+    }
+    ck_assert_str_eq(s->name, name);
+    if (fields_number(s->args, "latency") != latency) {
+        size_t next = at + n; /* the phase's end cut it short */
+
+        ck_assert_uint_gt(fields_number(s->args, "latency"), latency);
+        while (next < l->n && l->ops[next].issued < l->ops[at].issued + latency)
+            next++;
+        ck_assert_msg(next == l->n || !strncmp(l->ops[next].label, "0.", 2),
+                      "latency of %s", s->name);
+    } else {
+        ck_assert_uint_eq(s->end - s->begin, busy);
+    }
+    if (reads)
+        ck_assert_uint_eq(fields_number(s->args, "reads"), of_op[reads - 1]);
+    else
+        ck_assert(!json_object_get(s->args, "reads"));
+}
+
+START_TEST(bundles_are_the_log)
+{
+    unsigned group = _i >= N_LAYERS ? 3 : 0;
+    bool steps = _i == 2 * N_LAYERS;
+    const char *options;
+    json_t *trace;
+    json_error_t e;
+    pipeline l;
+    stretches phases[2], issue[2], b[2];
+    size_t at = 0, found = 0, k[2] = {0};
+    uint64_t base = 0, last = 0, waits = 0, stood = 0, *of_op;
+    const stretch *before = NULL;
+    size_t n;
+
+    options = arena_printf(p.arena,
+                           "--shaves 2 --kanata k.log --kanata-group %u "
+                           "--kanata-bundles 100000 --trace-bundles %u "
+                           "--trace-json t.json",
+                           group, group);
+    if (steps)
+        run_steps(options);
+    else
+        run_layer(_i % N_LAYERS, options);
+    l = read_kanata("k.log");
+    of_op = arena_array(p.arena, uint64_t, l.n);
+    trace = json_loads(file_text("t.json"), 0, &e);
+    ck_assert_msg(trace, "%s", e.text);
+    /* Stages may have the group on different SHAVEs. */
+    for (unsigned shave = 0; shave < 2; shave++) {
+        const char *name = arena_printf(p.arena, "SHAVE %u", shave);
+
+        phases[shave] = slices_of(trace, name, NULL);
+        issue[shave] = slices_of(trace, name, "issue");
+        b[shave] =
+            slices_of(trace, arena_printf(p.arena, "%s bundles", name), NULL);
+    }
+    while (k[0] < b[0].n || k[1] < b[1].n) {
+        int on = k[0] == b[0].n ||
+                 (k[1] < b[1].n && b[1].s[k[1]].begin < b[0].s[k[0]].begin);
+        const stretch *s = &b[on].s[k[on]++];
+        uint64_t cycle = fields_number(s->args, "issue cycle");
+
+        ck_assert_uint_eq(
+            issued_before(&phases[on], &issue[on], group, s->begin), cycle);
+        ck_assert_uint_gt(s->end, s->begin);
+        ck_assert_uint_eq(fields_number(s->args, "bundle"), found);
+        ck_assert_uint_eq(fields_number(s->args, "group"), group);
+        ck_assert_uint_lt(at, l.n);
+        /* A phase's cycles follow those of the one before. */
+        if (!found || cycle <= last) {
+            ck_assert_uint_ge(l.ops[at].issued, base + cycle);
+            base = l.ops[at].issued - cycle;
+        }
+        ck_assert_uint_eq(l.ops[at].issued, base + cycle);
+        /* Cycles since the bundle before: it, stalls, and nothing to issue. */
+        if (found && cycle > last) {
+            uint64_t length = before->end - before->begin;
+
+            ck_assert_uint_eq(s->begin - before->begin,
+                              cycle - last + stalls_of(s->args));
+            ck_assert_uint_eq(optional(s->args, "waited"),
+                              cycle - last - length);
+            waits += json_object_get(s->args, "because") != NULL;
+        } else {
+            ck_assert_uint_eq(s->begin -
+                                  phase_begin(&phases[on], group, s->begin),
+                              cycle + stalls_of(s->args));
+        }
+        stood += stalls_of(s->args) > 0;
+        last = cycle;
+        n = same_bundle(&l, at, s->args);
+        for (size_t i = at; i < at + n; i++)
+            of_op[i] = found;
+        same_story(&l, at, n, s, of_op);
+        at += n;
+        before = s;
+        found++;
+    }
+    ck_assert_uint_eq(at, l.n);
+    ck_assert_uint_eq(found, l.bundles);
+    ck_assert_uint_gt(waits, 5);
+    ck_assert_uint_ge(stood, steps ? 7 : 0);
+    json_decref(trace);
+}
+END_TEST
+
+/* Levels and host threads change nothing; the option does not change the rest.
+ */
+START_TEST(bundles_are_beside_the_rest)
+{
+    static const char *const levels[] = {"summary", "groups", "full"};
+    json_t *with[2], *without;
+    json_error_t e;
+    stretches a, b;
+
+    for (int k = 0; k < 2; k++) {
+        run_layer(0, arena_printf(p.arena,
+                                  "--shaves 2 --trace-bundles 1 --threads %d "
+                                  "--trace-json t.json --trace-level %s",
+                                  k ? 1 : 3, k ? "full" : levels[_i]));
+        with[k] = json_loads(file_text("t.json"), 0, &e);
+        ck_assert_ptr_nonnull(with[k]);
+    }
+    a = slices_of(with[0], "SHAVE 0 bundles", NULL);
+    b = slices_of(with[1], "SHAVE 0 bundles", NULL);
+    ck_assert_uint_gt(a.n, 40);
+    ck_assert_uint_eq(a.n, b.n);
+    for (size_t i = 0; i < a.n; i++) {
+        ck_assert_uint_eq(a.s[i].begin, b.s[i].begin);
+        ck_assert_uint_eq(a.s[i].end, b.s[i].end);
+        ck_assert(json_equal(a.s[i].args, b.s[i].args));
+    }
+    run_layer(0, "--shaves 2 --trace-json t.json");
+    without = json_loads(file_text("t.json"), 0, &e);
+    for (int k = 0; k < 2; k++) {
+        const char *track = arena_printf(p.arena, "SHAVE %d", k);
+
+        a = slices_of(without, track, NULL);
+        b = slices_of(with[1], track, NULL);
+        ck_assert_uint_gt(a.n, 10);
+        ck_assert_uint_eq(a.n, b.n);
+        for (size_t i = 0; i < a.n; i++)
+            ck_assert(a.s[i].begin == b.s[i].begin &&
+                      a.s[i].end == b.s[i].end &&
+                      !strcmp(a.s[i].name, b.s[i].name));
+    }
+    json_decref(with[0]);
+    json_decref(with[1]);
+    json_decref(without);
+}
+END_TEST
+
+START_TEST(bundles_are_cut_off)
+{
+    json_t *trace;
+    json_error_t e;
+    stretches b;
+
+    run_layer(2, "--shaves 2 --trace-bundles 0 --kanata-bundles 30 "
+                 "--trace-json t.json");
+    trace = json_loads(file_text("t.json"), 0, &e);
+    b = slices_of(trace, "SHAVE 0 bundles", NULL);
+    ck_assert_uint_eq(b.n, 30);
+    ck_assert(strstr(file_text("t.json"), "the first 30 of work-group 0, "
+                                          "what follows is left out"));
+    ck_assert(strstr(file_text("t.json"), "\"cut off\""));
+    json_decref(trace);
+    run_layer(2, "--shaves 2 --trace-bundles 0 --kanata-bundles 100000 "
+                 "--trace-json t.json");
+    ck_assert(!strstr(file_text("t.json"), "left out"));
+    ck_assert(!strstr(file_text("t.json"), "\"cut off\""));
 }
 END_TEST
 
@@ -666,6 +1064,12 @@ static const struct {
     {"--kanata k.log --kanata-group 9", {"--kanata-group 9", "9 work-groups"}},
     {"--kanata k.log --kanata-group x", {"--kanata-group", "'x'"}},
     {"--vcd no/such/t.vcd", {"no/such/t.vcd"}},
+    {"--trace t --trace-bundles 0 --engine compiled",
+     {"--trace-bundles needs", "compiled"}},
+    {"--trace t --trace-bundles 0 --timing transaction", {"--trace-bundles"}},
+    {"--trace t --trace-bundles 9", {"--trace-bundles 9", "9 work-groups"}},
+    {"--trace t --trace-bundles x", {"--trace-bundles", "'x'"}},
+    {"--trace-bundles 0", {"--trace-bundles needs a timeline"}},
     {"--kanata-bundles 0", {"--kanata-bundles", "'0'"}},
     {"--kanata no/such/k.log", {"no/such/k.log"}},
 };
@@ -698,6 +1102,9 @@ int main(void)
     tcase_add_loop_test(c, profile_columns, 0, N_LAYERS);
     tcase_add_test(c, profile_table);
     tcase_add_loop_test(c, kanata_is_the_group, 0, 2 * N_LAYERS);
+    tcase_add_loop_test(c, bundles_are_the_log, 0, 2 * N_LAYERS + 1);
+    tcase_add_loop_test(c, bundles_are_beside_the_rest, 0, 3);
+    tcase_add_test(c, bundles_are_cut_off);
     tcase_add_loop_test(c, dump_is_the_trace, 0, 2 * N_LAYERS + 2);
     tcase_add_loop_test(c, bad_options, 0, sizeof bad / sizeof *bad);
     suite_add_tcase(s, c);
