@@ -110,6 +110,7 @@ void control_resize(control *k, double width, double height)
             .beside = k->n_views == 2 ? k->views[!i]->tl : NULL,
             .area = {0, all ? 0 : h * i, width, h},
             .panel = true,
+            .panel_width = k->panel_width[paint_shows(k->shows, !all, i)],
             .minimap = true,
             .status = all || i + 1 == k->n_views ? k->status : NULL};
     }
@@ -459,6 +460,13 @@ static void press_legend(control *k, double x)
         k->views[i]->only = only == was ? 0 : only;
 }
 
+/* The panel's left edge, which can be dragged. */
+static bool on_edge(const paint_boxes *b, double x, double y)
+{
+    return b->panel.w > 0 && fabs(x - b->panel.x) < 4 && y >= b->panel.y &&
+           y < b->panel.y + b->panel.h;
+}
+
 /* The thumb's upper end is that far below the bar's. */
 static void scroll_bar(control *k, const paint_boxes *b, double y)
 {
@@ -533,7 +541,9 @@ bool control_press(control *k, double x, double y, int button, int clicks,
     k->drag_to = v->to;
     k->drag_scroll = v->scroll;
     k->drag_rows = in_box(&b.rows, x, y);
-    if (in_box(&b.panel, x, y)) {
+    if (on_edge(&b, x, y)) {
+        k->drag = DRAG_PANEL;
+    } else if (in_box(&b.panel, x, y)) {
         press_panel(k, x, y, mods);
     } else if (in_box(&b.legend, x, y)) {
         press_legend(k, x);
@@ -589,6 +599,11 @@ bool control_motion(control *k, double x, double y)
         if (k->drag_rows)
             view_mark_rows(v, k->drag_y - b.rows.y + v->scroll,
                            y - b.rows.y + v->scroll);
+    } else if (k->drag == DRAG_PANEL) {
+        const paint_page *p = &k->pages[k->focus];
+
+        k->panel_width[p->shows] = fmax(p->area.x + p->area.w - x, 1);
+        control_resize(k, k->width, k->height);
     } else if (k->drag == DRAG_SCROLL) {
         double room = b.bar.h - b.thumb.h, rows = v->height - b.rows.h;
 
@@ -635,7 +650,7 @@ bool control_release(control *k, double x, double y)
     k->mouse_x = x;
     k->mouse_y = y;
     control_hover(k);
-    if (k->moved && was != DRAG_MARK && was != DRAG_SCROLL)
+    if (k->moved && (was == DRAG_PAN || was == DRAG_MINIMAP))
         view_show(v, v->from, v->to);
     if (!k->moved && was == DRAG_PAN) {
         view_point at;
@@ -679,6 +694,12 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
         return chooser_wheel(k->choose, y);
     control_boxes(k, &b);
     if (k->shows == PANEL_SOURCE && in_box(&b.panel, k->mouse_x, k->mouse_y)) {
+        if (mods & MOD_SHIFT) {
+            x -= y;
+            y = 0;
+        }
+        v->source_column =
+            fmin(fmax(v->source_column + fmin(fmax(x, -8), 8) * 4, 0), 200);
         v->source_scroll -= fmin(fmax(y, -8), 8) * 3;
         v->source_scroll = fmin(fmax(v->source_scroll, -1e5), 1e5);
         return true;

@@ -30,7 +30,8 @@ typedef enum {
     DRAG_PAN,
     DRAG_MARK,
     DRAG_MINIMAP,
-    DRAG_SCROLL
+    DRAG_SCROLL,
+    DRAG_PANEL /* its left edge */
 } control_drag;
 
 typedef struct {
@@ -40,6 +41,7 @@ typedef struct {
     const compare *cmp; /* of the two; NULL: none. Set after control_init */
     compare_mode mode;
     paint_panel_kind shows;
+    double panel_width[PAINT_N_PANELS]; /* that the user gave; 0 = none */
     uint64_t change;  /* chosen in the list, from 1; 0 = none */
     table *tables[2]; /* for the panel of slices, one a view; NULL: it stays
                          empty. Set after control_init; the owner clears them */

@@ -193,6 +193,7 @@ static void keep_view(const view *old, view *v)
             v->line_file = v->facts.lines[i].file;
     v->line = old->line;
     v->source_scroll = old->source_scroll;
+    v->source_column = old->source_column;
     v->unit = old->unit;
     v->path_only = old->path_only && v->facts.n_path;
     v->scroll = old->scroll;

@@ -48,7 +48,9 @@ void paint_layout(const paint_page *p, paint_boxes *b)
     cv_box a = p->area;
     double bottom = a.y + a.h - (p->status ? STATUS : 6), x, w;
     bool panel = p->panel && a.w >= 860;
-    double side = fmin(panel_of(p)->width, a.w * 0.45);
+    double side = p->panel_width > 0
+                      ? fmin(fmax(p->panel_width, 180), a.w * 0.75)
+                      : fmin(panel_of(p)->width, a.w * 0.45);
 
     *b = (paint_boxes){0};
     b->title = (cv_box){a.x + MARGIN, a.y, a.w - 2 * MARGIN, TITLE};

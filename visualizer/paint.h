@@ -52,8 +52,9 @@ typedef struct {
     const char *status;        /* at the bottom; NULL = none */
     cv_box area;               /* of the whole page on the canvas */
     const tl_timeline
-        *beside; /* compared with: counters get one scale; or NULL */
-    bool panel;  /* numbers at the right, if there is room */
+        *beside;        /* compared with: counters get one scale; or NULL */
+    bool panel;         /* numbers at the right, if there is room */
+    double panel_width; /* 0: the panel's own */
     bool minimap;
     bool has_hover;
     view_slice hover;

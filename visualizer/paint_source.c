@@ -187,16 +187,57 @@ static void paint_bar(cv_canvas *c, const paint_page *p, const listing *l,
                   p->colors->dim, text);
 }
 
-/* Tabs became blanks in the trace; what is indented stays so. */
-static void paint_code(cv_canvas *c, const paint_page *p, const char *text,
-                       double x, double y, double room)
+/* Without the first n characters. */
+static const char *skip(const char *text, size_t *n)
 {
-    const char *code = paint_trim(text);
-    double indent = /* parameters far to the right would not be seen */
-        cv_text_width(c, CV_MONO, "m") * fmin((double)(code - text), 12);
+    while (*n && *text) {
+        do
+            text++;
+        while ((*text & 0xc0) == 0x80);
+        (*n)--;
+    }
+    return text;
+}
 
-    cv_text_fit(c, (cv_slot){x + indent, y + LINE / 2.0, room - indent},
-                CV_MONO, p->colors->text, code);
+/* Tabs became blanks in the trace; what is indented stays so. Part by part,
+ * each in its colour, from the pane's first column on. */
+static void paint_code(cv_canvas *c, const paint_page *p, const char *text,
+                       cv_slot at, bool in_comment)
+{
+    enum { INDENT = 12 }; /* what is far to the right would not be seen */
+    const char *code = paint_trim(text);
+    size_t indent = (size_t)fmin((double)(code - text), INDENT);
+    size_t hidden = (size_t)p->view->source_column;
+    double em = cv_text_width(c, CV_MONO, "m"), x = at.x;
+    bool begins = true;
+    code_kind kind;
+    char part[512];
+
+    x += em * (double)(indent > hidden ? indent - hidden : 0);
+    hidden = hidden > indent ? hidden - indent : 0;
+    for (size_t n; x < at.x + at.room &&
+                   (n = code_next(code, begins, &in_comment, &kind));
+         code += n) {
+        const char *from;
+
+        snprintf(part, sizeof part, "%.*s", (int)n, code);
+        from = skip(part, &hidden);
+        if (*from)
+            x += cv_text(c, x, at.y, CV_MONO, p->colors->code[kind], from);
+        begins = false;
+    }
+}
+
+/* Whether a comment is open where line i begins; of a file whose comments are
+ * longer than this looks back, it may be wrong. */
+static bool in_comment_at(const listing *l, uint32_t i)
+{
+    enum { BACK = 2000 };
+    bool open = false;
+
+    for (uint32_t k = i > BACK ? i - BACK : 0; k < i; k++)
+        open = code_after(l->lines[k].text, open);
+    return open;
 }
 
 static void paint_head(cv_canvas *c, const paint_page *p, const listing *l,
@@ -224,6 +265,7 @@ void paint_source(cv_canvas *c, const paint_page *p, cv_box at)
 {
     const view *v = p->view;
     listing l = list(v, at.h);
+    bool in_comment = in_comment_at(&l, l.first);
     double x = at.x + PAD;
 
     cv_fill(c, at, p->colors->panel);
@@ -266,8 +308,11 @@ void paint_source(cv_canvas *c, const paint_page *p, cv_box at)
                       p->colors->dim, number);
         if (weight(&cost, l.focus.cause))
             paint_bar(c, p, &l, x + NUMBER, y, &cost);
-        paint_code(c, p, line->text, x + NUMBER + BAR + COUNT, y,
-                   at.w - NUMBER - BAR - COUNT - 2 * PAD);
+        paint_code(c, p, line->text,
+                   (cv_slot){x + NUMBER + BAR + COUNT, y + LINE / 2.0,
+                             at.w - NUMBER - BAR - COUNT - PAD},
+                   in_comment);
+        in_comment = code_after(line->text, in_comment);
     }
     cv_unclip(c);
 }

@@ -5,6 +5,7 @@
 #define VPU_VISUALIZER_THEME_H
 
 #include "visualizer/canvas.h"
+#include "visualizer/code.h"
 #include "visualizer/timeline.h"
 
 enum { THEME_HEAT = 17 };
@@ -16,6 +17,7 @@ typedef struct {
     cv_pattern class_pattern[TL_N_CLASSES];
     cv_color phase[3]; /* preload, compute, postwrite */
     cv_color area, area_light;
+    cv_color code[CODE_N_KINDS];
     cv_color heat[THEME_HEAT]; /* of shares from 0 to 1, evenly */
 } theme;
 

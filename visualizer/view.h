@@ -56,6 +56,7 @@ typedef struct {
     view_point point;
     const char *line_file; /* chosen in the source pane; NULL = none */
     uint32_t line;
+    double source_column; /* characters the source pane is moved to the right */
     double source_scroll; /* lines the source pane is moved from where the
                              hottest is in the middle */
     uint32_t advice;      /* the finding that is chosen, from 1; 0 = none */

@@ -258,6 +258,43 @@ static void right_click(double x, double y)
 }
 
 /* A box inside the page; each line runs a command that is there. */
+static double panel_width(void)
+{
+    paint_boxes b;
+
+    paint_layout(&k.pages[0], &b);
+    return b.panel.w;
+}
+
+/* Each panel has the width that its edge was dragged to, within the page. */
+START_TEST(the_panel_s_edge)
+{
+    double own, x, from = v.from, to = v.to;
+
+    control_resize(&k, 1200, H);
+    own = panel_width();
+    x = 1200 - own;
+    control_press(&k, x + 1, 200, 1, 1, 0);
+    control_motion(&k, x - 99, 200);
+    control_release(&k, x - 99, 200);
+    ck_assert_double_eq_tol(panel_width(), own + 99, 1.5);
+    ck_assert_double_eq(v.from, from);
+    ck_assert_double_eq(v.to, to);
+    control_key(&k, 'g', 0); /* another one */
+    ck_assert_double_ne(panel_width(), own + 99);
+    control_key(&k, 'g', 0);
+    ck_assert_double_eq_tol(panel_width(), own + 99, 1.5);
+    x = 1200 - panel_width();
+    control_press(&k, x, 200, 1, 1, 0);
+    control_motion(&k, 5, 200);
+    ck_assert_double_eq(panel_width(), 900);
+    control_motion(&k, 1400, 200);
+    ck_assert_double_eq(panel_width(), 180);
+    control_release(&k, 1400, 200);
+    paint_all();
+}
+END_TEST
+
 /* Where the button of that key is, from the right on; false: nowhere. */
 static bool tool_place(uint32_t wanted, double *x, double *y)
 {
@@ -445,6 +482,7 @@ int main(void)
     tcase_add_test(t, the_filter);
     tcase_add_test(t, the_legend);
     tcase_add_test(t, the_bar);
+    tcase_add_test(t, the_panel_s_edge);
     tcase_add_test(t, the_buttons);
     tcase_add_test(t, the_menu);
     tcase_add_test(t, text);

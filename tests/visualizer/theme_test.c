@@ -130,6 +130,10 @@ START_TEST(text)
             ck_assert_msg(contrast(on[i], texts[k]) >= 4.5,
                           "text %zu on %zu: %.2f", k, i,
                           contrast(on[i], texts[k]));
+    for (int k = 0; k < CODE_N_KINDS; k++)
+        ck_assert_msg(contrast(t->panel, t->code[k]) >= 4.5 &&
+                          contrast(t->page, t->code[k]) >= 4.5,
+                      "code %d", k);
     for (int c = 0; c < TL_N_CLASSES; c++)
         ck_assert_msg(
             contrast(t->class_color[c], theme_on(t->class_color[c])) >= 3,
