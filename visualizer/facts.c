@@ -2,6 +2,7 @@
  * timeline. */
 #include "visualizer/facts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,19 @@ static uint64_t arg_uint(const tl_timeline *tl, const tl_arg *a, size_t n,
     return x > 0 && x < 1e18 ? (uint64_t)x : 0;
 }
 
+/* "8x4x1"; zeros where it is none. */
+static void take_triple(const char *text, uint32_t out[3])
+{
+    unsigned x[3];
+    char end;
+
+    if (sscanf(text, "%9ux%9ux%9u%c", &x[0], &x[1], &x[2], &end) != 3 ||
+        !x[0] || !x[1] || !x[2])
+        return;
+    for (int i = 0; i < 3; i++)
+        out[i] = x[i];
+}
+
 /* --- stages and local memory --------------------------------------------- */
 
 static void add_stage(const tl_timeline *tl, facts *f, uint32_t row, uint64_t i,
@@ -52,6 +66,8 @@ static void add_stage(const tl_timeline *tl, facts *f, uint32_t row, uint64_t i,
                        .ddr_capacity = arg_number(tl, a, n, "DDR capacity"),
                        .local_bytes = arg_uint(tl, a, n, "local bytes"),
                        .local_budget = arg_uint(tl, a, n, "local budget")};
+    take_triple(arg_text(tl, a, n, "group size"), s->group_size);
+    take_triple(arg_text(tl, a, n, "grid"), s->grid);
     s->occurrence = seen[tl_name_of(l, i)]++;
     if (!(s->ddr_capacity > 0 && s->ddr_capacity < 1e9)) /* also NaN */
         s->ddr_capacity = 0;
@@ -427,4 +443,19 @@ const char *facts_text(const facts *f, const char *file, uint32_t line)
         if (f->lines[i].line == line && !strcmp(f->lines[i].file, file))
             return f->lines[i].text;
     return "";
+}
+
+bool facts_items(const facts_stage *s, uint64_t group, uint64_t first[3],
+                 uint64_t last[3])
+{
+    uint64_t at = group;
+
+    if (!s->grid[0] || !s->group_size[0])
+        return false;
+    for (int i = 0; i < 3; i++) {
+        first[i] = at % s->grid[i] * s->group_size[i];
+        last[i] = first[i] + s->group_size[i] - 1;
+        at /= s->grid[i];
+    }
+    return !at;
 }

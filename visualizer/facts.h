@@ -14,6 +14,7 @@ typedef struct {
     uint64_t slice;
     double ddr_capacity; /* bytes per tick, 0 = not told */
     uint64_t local_bytes, local_budget;
+    uint32_t group_size[3], grid[3]; /* 0 = not told */
 } facts_stage;
 
 typedef struct {
@@ -69,6 +70,9 @@ void facts_free(facts *f);
 /* From the first stage's begin to the last one's end; without stages, all. A
  * stick's trace goes on for long before and after. */
 uint64_t facts_work(const facts *f);
+/* First and last work-item of a group in each dimension; false: not told. */
+bool facts_items(const facts_stage *s, uint64_t group, uint64_t first[3],
+                 uint64_t last[3]);
 /* The stage at a time, or the last before it. */
 const facts_stage *facts_stage_at(const facts *f, uint64_t t);
 double facts_capacity(const facts *f); /* of DDR, highest; 0 = not told */

@@ -150,6 +150,37 @@ static void arg_line(column *k, const tl_arg *a)
     line(k, tl_text(tl, a->name), text);
 }
 
+/* Of the group of a phase, a cause, a transfer or a part of local memory. */
+static void items(column *k)
+{
+    const view *v = k->p->view;
+    const view_slice *s = &v->selection;
+    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    uint64_t group = tl_number(l, s->slice), first[3], last[3];
+    str text = {0};
+    view_slice phase;
+
+    if (links_phase_at(v, s, &phase)) {
+        const tl_lane *phases = &v->tl->rows[phase.row].lanes[0];
+
+        group = tl_number(phases, phase.slice);
+    } else if (!l->has_numbers || v->tl->rows[s->row].kind == TL_ROW_OTHER) {
+        return;
+    }
+    if (group == TL_NO_NUMBER ||
+        !facts_items(facts_stage_at(&v->facts, tl_begin(l, s->slice)), group,
+                     first, last))
+        return;
+    for (int i = 0; i < 3; i++) {
+        str_printf(&text, "%s%llu", i ? ", " : "",
+                   (unsigned long long)first[i]);
+        if (last[i] > first[i])
+            str_printf(&text, "\xe2\x80\xa6%llu", (unsigned long long)last[i]);
+    }
+    line(k, "work-items", str_text(&text));
+    str_free(&text);
+}
+
 static void slack(column *k)
 {
     view_slack s;
@@ -250,9 +281,9 @@ static void compared(column *k)
 /* What the local memory of a group is made of: the stage says. */
 static void buffers(column *k)
 {
-    static const char *const known[] = {"kernel",       "groups",
-                                        "SHAVEs",       "local bytes",
-                                        "local budget", "DDR capacity"};
+    static const char *const known[] = {
+        "kernel",       "groups",       "SHAVEs",     "local bytes",
+        "local budget", "DDR capacity", "group size", "grid"};
     const view *v = k->p->view;
     const view_slice *s = &v->selection;
     const facts_stage *stage = facts_stage_at(
@@ -294,6 +325,7 @@ static void selection(column *k)
         if (tl_class_of(v->tl, args[i].name) >= TL_N_CAUSES ||
             r->kind == TL_ROW_BUNDLES)
             arg_line(k, &args[i]);
+    items(k);
     slack(k);
     linked(k);
     hottest_line(k);

@@ -346,6 +346,11 @@ static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
 
     if (r->record)
         mach_record_attach(r->record, &ml);
+    if (!l->window && !l->list && !l->only_group)
+        for (int i = 0; i < 3; i++) {
+            ml.group_size[i] = l->local[i];
+            ml.grid[i] = l->groups[i];
+        }
     if (r->trace) {
         cmx_name_parts(l, c, &ml, a);
         exec_tensors_place(l, r->mem, &ml, a);

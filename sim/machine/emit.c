@@ -132,9 +132,15 @@ static void write_merged(emit_writer *e, trc_track track, merge_list *l,
 
 /* --- life ---------------------------------------------------------------- */
 
+static void triple_text(char *to, size_t n, const uint32_t x[3])
+{
+    snprintf(to, n, "%ux%ux%u", x[0], x[1], x[2]);
+}
+
 static void begin_stage(emit_writer *e, const mach_desc *desc)
 {
     const mach_launch *l = e->launch;
+    char size[40], grid[40];
     trc_arg args[TRC_MAX_ARGS] = {
         TRC_TEXT("kernel", l->kernel ? l->kernel : ""),
         TRC_UINT("groups", l->n_groups),
@@ -145,6 +151,12 @@ static void begin_stage(emit_writer *e, const mach_desc *desc)
                  desc->ddr_eff_bw * 1e3 / (double)desc->clk_mhz)};
     size_t n = 6;
 
+    if (l->grid[0]) {
+        triple_text(size, sizeof size, l->group_size);
+        triple_text(grid, sizeof grid, l->grid);
+        args[n++] = TRC_TEXT("group size", size);
+        args[n++] = TRC_TEXT("grid", grid);
+    }
     for (uint32_t i = 0; i < l->n_locals && n < TRC_MAX_ARGS; i++)
         args[n++] = TRC_UINT(l->locals[i].name, l->locals[i].bytes);
     trc_begin(e->w, e->stages, e->start,

@@ -41,6 +41,9 @@ typedef struct {
     bool one_buffer;   /* it has, but one buffer: the phases of its groups and
                           their transfers follow each other */
     uint64_t n_groups; /* in all */
+    /* Work-items of a work-group, work-groups of the grid, for the trace; 0:
+     * not all of the grid runs. */
+    uint32_t group_size[3], grid[3];
     uint32_t local_bytes; /* CMX per work-group, for the trace's counter */
     uint64_t max_cycles;  /* 0 = no limit; else VPU_ERR_LIMIT beyond */
     mach_refill *refill;

@@ -328,6 +328,40 @@ START_TEST(a_run)
 }
 END_TEST
 
+/* A row of 32 items a group, 40 of them; a group that is not there has none. */
+START_TEST(work_items)
+{
+    uint64_t first[3], last[3];
+    const facts_stage *s;
+    char root[1024];
+    size_t n;
+
+    ck_assert(getcwd(root, sizeof root) != NULL);
+    terminal_run(&p, arena_printf(p.arena,
+                                  "run %s/kernels/grn/layer.xml --layer GRNDma "
+                                  "--shape in0=1x4x40x32 --param bias=1.0 "
+                                  "--trace t.pftrace",
+                                  root));
+    terminal_expect(&p, 0, "");
+    open_trace("t.pftrace");
+    s = &v.facts.stages[0];
+    for (uint64_t g = 0; g < 40; g++) {
+        ck_assert(facts_items(s, g, first, last));
+        ck_assert(first[0] == 0 && last[0] == 31);
+        ck_assert(first[1] == g && last[1] == g);
+        ck_assert(first[2] == 0 && last[2] == 0);
+    }
+    ck_assert(!facts_items(s, 40, first, last));
+    terminal_run(
+        &p,
+        "view t.pftrace --rows DMA --select in --size 1600x900 --svg t.svg");
+    terminal_expect(&p, 0, "");
+    ck_assert_ptr_nonnull(strstr(terminal_bytes(&p, "t.svg", &n),
+                                 ">0\xe2\x80\xa6"
+                                 "31, 0, 0<"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("links");
@@ -342,6 +376,7 @@ int main(void)
     tcase_add_test(t, keys);
     tcase_add_test(t, rates_and_groups);
     tcase_add_test(t, a_run);
+    tcase_add_test(t, work_items);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
