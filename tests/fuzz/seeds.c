@@ -176,6 +176,29 @@ static void bundles_in(trc_writer *w, trc_track device)
     trc_instant(w, row, 30, &(trc_event){.name = "cut off"});
 }
 
+/* A finding and the line it is about. */
+static void advice_in(trc_writer *w)
+{
+    trc_track own = trc_track_group(w, 0, "vpusim");
+    trc_arg line[] = {TRC_TEXT("file", "k.cl"), TRC_UINT("line", 2),
+                      TRC_TEXT("text", "    x[0] /* a */ = 1.0h; // \"")};
+    trc_arg finding[] = {TRC_UINT("rank", 1),
+                         TRC_TEXT("stage", "k"),
+                         TRC_TEXT("rule", "dma"),
+                         TRC_TEXT("file", "k.cl"),
+                         TRC_UINT("line", 2),
+                         TRC_TEXT("cause", "DDR stall"),
+                         TRC_UINT("cycles", 300),
+                         TRC_UINT("estimate", 100),
+                         TRC_TEXT("text", "copy what a work-group needs"),
+                         TRC_TEXT("knob", "dma-form")};
+
+    trc_instant(w, trc_track_slices(w, own, "source", TRC_CYCLES), 0,
+                &(trc_event){.name = "text", .args = line, .n_args = 3});
+    trc_instant(w, trc_track_slices(w, own, "advice", TRC_CYCLES), 0,
+                &(trc_event){.name = "advice", .args = finding, .n_args = 10});
+}
+
 static void trace_file(const char *target, const char *name, trc_format format)
 {
     trc_writer *w;
@@ -206,6 +229,7 @@ static void trace_file(const char *target, const char *name, trc_format format)
         trc_count(w, count, 100 * i, (int64_t)i);
     }
     bundles_in(w, device);
+    advice_in(w);
     trc_note(w, "about", "a seed");
     need(!trc_writer_commit(w, &err), name);
 }

@@ -62,7 +62,7 @@ static void follow(const view *v)
 static void paint_page_of(view *v)
 {
     enum { W = 900, H = 240 };
-    static const char keys[] = "bltmxgGcvfFHiIe.b";
+    static const char keys[] = "bltmxgGcvfFHiIe.by}}{yl";
     static cv_font_set *fonts;
     static uint32_t px[W * H];
     static control k;
