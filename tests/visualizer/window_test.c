@@ -581,6 +581,97 @@ START_TEST(a_long_trace)
 }
 END_TEST
 
+static void put_transfer(trc_writer *w, trc_track dma, const char *name,
+                         uint64_t group, uint64_t from, uint64_t to)
+{
+    trc_arg args[] = {TRC_UINT("group", group), TRC_UINT("shave", 0),
+                      TRC_UINT("bytes", 4096), TRC_TEXT("tensor", "in0"),
+                      TRC_UINT("first element", 2048 * group)};
+
+    trc_slice(w, dma, from, to,
+              &(trc_event){.name = name,
+                           .numbered = true,
+                           .number = group,
+                           .args = args,
+                           .n_args = 5});
+}
+
+/* A work-group that waits for the transfer it asked for, bytes of its tensor,
+ * four banks of which one is busy first and another one last. */
+static void write_moved(void)
+{
+    trc_track device, shave, dma, group, bank, traffic;
+    trc_arg launch = TRC_TEXT("launch", "norm");
+    trc_writer *w;
+    vpu_error err;
+
+    ck_assert(!trc_writer_create(NULL, &w, &err));
+    ck_assert(!trc_writer_add(w, TRC_PERFETTO,
+                              arena_printf(p.arena, "%s/moved.pftrace", p.dir),
+                              &err));
+    device = trc_track_group(w, 0, "device");
+    shave = trc_track_slices(w, device, "SHAVE 0", TRC_CYCLES);
+    dma = trc_track_slices(w, device, "DMA 0", TRC_CYCLES);
+    trc_begin(w, shave, 0,
+              &(trc_event){.name = "pre",
+                           .numbered = true,
+                           .number = 3,
+                           .args = &launch,
+                           .n_args = 1});
+    trc_slice(w, shave, 0, 100, &(trc_event){.name = "DMA setup"});
+    trc_end(w, shave, 100, NULL, 0);
+    trc_slice(w, shave, 100, 1000, &(trc_event){.name = "DMA wait"});
+    add_group(w, shave, 1000, 3, 600, 200);
+    trc_slice(w, shave, 1800, 2000, &(trc_event){.name = "idle"});
+    put_transfer(w, dma, "in", 9, 50, 400);
+    put_transfer(w, dma, "in", 3, 400, 1000);
+    put_transfer(w, dma, "out", 3, 1800, 1950);
+    group = trc_track_group(w, device, "DDR banks");
+    for (uint64_t b = 0; b < 4; b++) {
+        bank = trc_track_counter(w, group,
+                                 arena_printf(p.arena, "bank %d", (int)b),
+                                 TRC_CYCLES, TRC_UNIT_NONE);
+        for (uint64_t t = 0; t < 2000; t += 500)
+            trc_count_real(w, bank, t, b == t / 500 ? 0.9 : 0.1);
+        trc_count_real(w, bank, 2000, 0);
+    }
+    group = trc_track_group(w, device, "buffers");
+    traffic =
+        trc_track_counter(w, group, "in0 read", TRC_CYCLES, TRC_UNIT_NONE);
+    trc_count_real(w, traffic, 0, 0);
+    trc_count_real(w, traffic, 50, 8);
+    trc_count_real(w, traffic, 1000, 0);
+    trc_count_real(w, traffic, 2000, 0);
+    ck_assert(!trc_writer_commit(w, &err));
+}
+
+/* In a small window: from a wait back to the transfer, with arrows; what the
+ * transfer moves; a place of the heat map. */
+START_TEST(session_of_a_transfer)
+{
+    pid_t pid;
+
+    write_moved();
+    pid = terminal_start(&p, "view moved.pftrace --size 700x420 --theme light "
+                             "--scale 1");
+    screen_focus(&s, "moved");
+    screen_do(&s, "mousemove 300 380");
+    expect("moved");
+    screen_do(&s, "key slash");
+    screen_do(&s, "type --delay 30 comp");
+    screen_do(&s, "key Return");
+    screen_do(&s, "key Return"); /* and to its size */
+    expect("moved-group");
+    screen_do(&s, "key i");
+    expect("moved-transfer");
+    screen_do(&s, "key r");
+    screen_do(&s, "type --delay 30 bank");
+    screen_do(&s, "key Return");
+    expect("moved-banks");
+    quit(pid);
+}
+END_TEST
+
 static void tell_dots(const char *resources)
 {
     char *const argv[] = {"xprop",
@@ -734,6 +825,7 @@ int main(void)
     tcase_add_test(tc, session_of_bundles);
     tcase_add_test(tc, a_trace_that_grows);
     tcase_add_test(tc, beside_a_run);
+    tcase_add_test(tc, session_of_a_transfer);
     tcase_add_test(tc, a_long_trace);
     tcase_add_test(tc, what_is_remembered);
     tcase_add_test(tc, a_dense_display);
