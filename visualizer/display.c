@@ -1,4 +1,4 @@
-/* How many pixels a display has for one of the page. */
+/* Functions of libX11, which SDL has loaded itself where there is X11. */
 #include "visualizer/display.h"
 
 #include <SDL.h>
@@ -75,4 +75,25 @@ double display_scale(void)
 double display_scale_of(double dots)
 {
     return fmin(fmax(round(dots / PLAIN * 4) / 4, 1), 4);
+}
+
+static int ignore(void *display, void *error)
+{
+    (void)display;
+    (void)error;
+    return 0;
+}
+
+void display_ignore_errors(void)
+{
+    void *x11 = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD), *f;
+    void *(*set)(int (*handler)(void *display, void *error));
+
+    if (!x11)
+        return;
+    f = dlsym(x11, "XSetErrorHandler");
+    memcpy(&set, &f, sizeof set);
+    if (f)
+        set(ignore);
+    dlclose(x11); /* SDL still has it */
 }

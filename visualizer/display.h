@@ -1,4 +1,4 @@
-/* How many pixels a display has for one of the page. */
+/* What the window asks of the display besides SDL. */
 #ifndef VPU_VISUALIZER_DISPLAY_H
 #define VPU_VISUALIZER_DISPLAY_H
 
@@ -13,5 +13,10 @@ double display_scale(void);
 double display_scale_of(double dots);
 /* Dots an inch in a text of X resources; 0: there are none, or nonsense. */
 double display_dots(const char *resources);
+
+/* From here on errors of X11 do not end the process: a request that is on its
+ * way when its window is destroyed is no fault of ours (SDL wakes itself by
+ * one, on a connection of its own). Elsewhere nothing. Process-wide. */
+void display_ignore_errors(void);
 
 #endif

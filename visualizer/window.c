@@ -588,6 +588,7 @@ vpu_status window_run(const window_options *o, vpu_error *err)
     chooser_close(&w->choose);
     arena_destroy(w->a);
     cv_fonts_close(w->fonts);
+    display_ignore_errors();
     free(w->px);
     if (w->texture)
         SDL_DestroyTexture(w->texture);

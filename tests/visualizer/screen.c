@@ -77,7 +77,7 @@ void screen_focus(screen *s, const char *title)
 
     snprintf(words, sizeof words,
              "search --sync --onlyvisible --name ^%s$ windowmove 0 0 "
-             "windowfocus --sync",
+             "windowfocus --sync sleep 0.3", /* SDL believes it after 0.2 s */
              title);
     screen_do(s, words);
 }
