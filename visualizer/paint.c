@@ -201,7 +201,8 @@ static void paint_legend(cv_canvas *c, const paint_page *p, cv_box at)
     for (int k = 0; k < TL_OTHER; k++) {
         double from = x;
 
-        if (!class_occurs(p->view->tl, k))
+        if (!class_occurs(p->view->tl, k) &&
+            !(p->under && class_occurs(p->under->tl, k)))
             continue;
         if (x + 16 + cv_text_width(c, CV_NORMAL, names[k]) > at.x + at.w)
             break;

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import png
 from browser import Browser
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -295,6 +296,33 @@ def nearest_tick(p, x):
         "Math.abs(i - %f) < Math.abs(best - %f)) best = i; return best; })()" % (x, x))
 
 
+def shrunk(lines):
+    """Means of 4 x 4 pixels, so that a font may be drawn a little differently elsewhere."""
+    return [[tuple(sum(lines[4 * y + i][4 * x + j][k] for i in range(4) for j in range(4)) // 16 for k in range(3))
+             for x in range(len(lines[0]) // 4)] for y in range(len(lines) // 4)]
+
+
+def looks_as_before(p):
+    """The whole window, beside a picture that was looked at; few cells far apart, little on the whole."""
+    path = os.path.join(ROOT, "tests", "html", "reference.png")
+    p.b.size(1300, 900)
+    p.search("comp 17")
+    p.b.key("Enter")
+    p.b.ask("document.activeElement.blur()")
+    p.b.mouse("mouseMoved", 5, 890)
+    got = shrunk(png.read(p.b.screenshot()))
+    p.b.key("Escape")
+    if os.environ.get("VPU_WRITE_REFERENCES"):
+        with open(path, "wb") as f:
+            f.write(png.write(len(got[0]), [b"".join(map(bytes, line)) for line in got]))
+    with open(path, "rb") as f:
+        wanted = png.read(f.read())
+    assert len(got) == len(wanted) and len(got[0]) == len(wanted[0]), (len(got), len(wanted))
+    apart = [max(abs(a - b) for a, b in zip(x, y)) for m, n in zip(got, wanted) for x, y in zip(m, n)]
+    far = sum(a > 48 for a in apart)
+    assert far * 1000 < 6 * len(apart) and sum(apart) < 2 * len(apart), (far, sum(apart), len(apart))
+
+
 def narrow_windows_are_filled(p):
     for width, height in ((700, 600), (1600, 1000)):
         p.b.size(width, height)
@@ -421,6 +449,7 @@ OF_A_RUN = [
     (range_adds_up_as_the_table, "the sums of a range are the table's"),
     (colours_are_the_viewers, "colours of the viewer, light and dark"),
     (slices_are_drawn_where_they_are, "each slice of causes has its colour from begin to end"),
+    (looks_as_before, "looks as its reference picture"),
     (narrow_windows_are_filled, "fills windows of 700 and 1600 pixels"),
     (help_and_units, "help, units, nothing selected"),
     (the_path_dims_the_rest, "x dims what is not on the critical path"),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "tests/support/terminal.h"
@@ -87,6 +88,32 @@ START_TEST(pictures)
     ck_assert_uint_eq(image.height, 600);
     terminal_run(&p, "view t.pftrace --compare t.pftrace --png d.png");
     ck_assert_msg(!p.status, "%s", p.err);
+}
+END_TEST
+
+/* One trace in the other's rows: causes that only one of them has. */
+START_TEST(the_legend_of_both)
+{
+    const char *svg;
+    char root[1024];
+    size_t n;
+
+    ck_assert(getcwd(root, sizeof root) != NULL);
+    terminal_run(&p, arena_printf(p.arena,
+                                  "run %s/kernels/grn/layer.xml --layer GRNDma "
+                                  "--shape in0=1x4x8x16 --param bias=1.0 "
+                                  "--trace dma.pftrace",
+                                  root));
+    ck_assert_msg(!p.status, "%s", p.err);
+    terminal_run(&p, "view t.pftrace --compare dma.pftrace --compare-view "
+                     "overlay --svg a.svg");
+    ck_assert_msg(!p.status, "%s", p.err);
+    svg = terminal_bytes(&p, "a.svg", &n);
+    ck_assert(strstr(svg, ">waits for DDR loads<"));
+    ck_assert(strstr(svg, ">waits for DMA<"));
+    terminal_run(&p, "view t.pftrace --compare dma.pftrace --compare-view a "
+                     "--svg a.svg");
+    ck_assert(!strstr(terminal_bytes(&p, "a.svg", &n), ">waits for DMA<"));
 }
 END_TEST
 
@@ -304,6 +331,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, pictures);
+    tcase_add_test(t, the_legend_of_both);
     tcase_add_test(t, what_is_not_on_the_path_is_dimmed);
     tcase_add_test(t, table_has_every_group);
     tcase_add_test(t, slices_add_up);
