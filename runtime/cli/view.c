@@ -246,17 +246,19 @@ static int parse(options *o, arena *a, int argc, char **argv)
     if (o->keys)
         return !line.n_words ? CLI_OK
                              : cli_usage(&cli_view, "--keys takes no FILE");
-    if (!line.n_words &&
-        (o->follow || o->compare || writes(o) || o->range || o->select))
+    if (!line.n_words && (o->follow || o->compare || writes(o) || o->range ||
+                          o->select || o->rows))
         return cli_usage(&cli_view, "which FILE? Without one a window opens "
                                     "that asks; options of a trace need it");
     if (line.n_words > 1)
         return take_several(o, &line, a);
     o->file = line.n_words ? line.words[0] : NULL;
-    if (o->follow && (o->compare || writes(o) || o->range || o->select))
-        return cli_usage(&cli_view, "--follow opens a window of one trace: not "
-                                    "with --compare, --png, --svg, --csv, "
-                                    "--html, --text, --range, --select");
+    if (o->follow &&
+        (o->compare || writes(o) || o->range || o->select || o->rows))
+        return cli_usage(&cli_view,
+                         "--follow opens a window of one trace: not "
+                         "with --compare, --png, --svg, --csv, "
+                         "--html, --text, --range, --select, --rows");
     if (o->compare && (o->html || o->text))
         return cli_usage(&cli_view, "%s shows one trace: not with --compare",
                          o->html ? "--html" : "--text");

@@ -257,6 +257,8 @@ START_TEST(refusals)
     } bad[] = {
         {"view --png x.png", "which FILE"},
         {"view --select comp", "which FILE"},
+        {"view --rows comp", "which FILE"},
+        {"view t.pftrace --follow --rows comp", "--rows"},
         {"view t.pftrace u.pftrace", "u.pftrace"},
         {"view none.pftrace --png x.png", "none.pftrace"},
         {"view k.cl --png x.png", "not a trace packet"},
