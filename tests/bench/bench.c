@@ -1,6 +1,7 @@
 /* bench VPU CLHOST RESULTS.json: the simulator beside Oclgrind and PoCL.
  * bench --ways VPU: the fast ways of its cache model alone (ways.c).
  * bench --trace VPU: what writing a trace costs, alone (trace.c).
+ * bench --element VPU: an element of GRN beside plain C, alone (element.c).
  * bench --threads VPU: what more host threads gain, alone (threads.c).
  * bench --interpreter VPU, --growth VPU, --compile VPU: how it grows (scale.c).
  *
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/bench/element.h"
 #include "tests/bench/link.h"
 #include "tests/bench/proc.h"
 #include "tests/bench/rows.h"
@@ -426,6 +428,7 @@ static const struct {
     {"--sweep", bench_sweep},     {"--trace", bench_trace},
     {"--threads", bench_threads}, {"--interpreter", bench_interpreter},
     {"--growth", bench_growth},   {"--compile", bench_compile},
+    {"--element", bench_element},
 };
 
 int main(int argc, char **argv)
@@ -449,7 +452,8 @@ int main(int argc, char **argv)
                         "       bench --threads VPU\n"
                         "       bench --interpreter VPU\n"
                         "       bench --growth VPU\n"
-                        "       bench --compile VPU\n");
+                        "       bench --compile VPU\n"
+                        "       bench --element VPU\n");
         return 2;
     }
     vpu = argv[1];
@@ -472,12 +476,13 @@ int main(int argc, char **argv)
     bench_checks();
     bench_drivers();
     link = bench_link(vpu);
-    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+    all = json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
                     "benchmarks", rows, "model", model_rows, "check",
                     check_rows, "driver", driver_rows, "link", link, "sweep",
                     bench_sweep(vpu), "trace", bench_trace(vpu), "threads",
                     bench_threads(vpu), "interpreter", bench_interpreter(vpu),
-                    "growth", bench_growth(vpu), "compile", bench_compile(vpu));
+                    "growth", bench_growth(vpu), "compile", bench_compile(vpu),
+                    "element", bench_element(vpu));
     if (json_dump_file(all, argv[3], JSON_INDENT(2))) {
         perror(argv[3]);
         return 1;
