@@ -468,6 +468,8 @@ COMMAND(copy_text)
 
 COMMAND(show_changes)
 {
+    if (mods & MOD_CTRL)
+        return false;
     return toggle_panel(k, PANEL_CHANGES);
 }
 

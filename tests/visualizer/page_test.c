@@ -334,6 +334,8 @@ START_TEST(the_buttons)
         n++;
     }
     ck_assert_uint_gt(n, 10);
+    /* Of a key that means something else with ctrl: what it means alone. */
+    ck_assert(strstr(control_help_of('c')->text, "what got slower"));
     control_resize(&k, W, H);
     view_show(&v, 100, 200);
     ck_assert(tool_place(KEY_HOME, &x, &y));
