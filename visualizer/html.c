@@ -508,6 +508,22 @@ static void put_facts(writer *w)
             fprintf(w->f, "%s%" PRIu64, k ? "," : "", c->cause[k]);
         fputs("]}", w->f);
     }
+    fputs("],\n\"advice\":[", w->f);
+    for (uint32_t i = 0; i < f->n_advice; i++) {
+        const facts_advice *x = &f->advice[i];
+
+        fputs(i ? ",{" : "{", w->f);
+        put_key(w, "stage", x->stage);
+        putc(',', w->f);
+        put_key(w, "file", x->file);
+        putc(',', w->f);
+        put_key(w, "text", x->text);
+        putc(',', w->f);
+        put_key(w, "knob", x->knob);
+        fprintf(w->f,
+                ",\"line\":%u,\"before\":%" PRIu64 ",\"after\":%" PRIu64 "}",
+                x->line, x->before, x->after);
+    }
     fprintf(w->f, "],\n\"capacity\":%.17g", facts_capacity(f));
 }
 

@@ -83,6 +83,11 @@ class Page:
             "(() => { const c = document.getElementById('canvas'), box = c.getBoundingClientRect(); return [...c"
             ".getContext('2d').getImageData(%d - box.left, %d - box.top, 1, 1).data].slice(0, 3); })()" % (x, y)))
 
+    def click_first(self):
+        """A click on the first phase of a SHAVE."""
+        at = self.place([s for s in self.slices if s["row"] == "SHAVE 0" and not s["lane"]][0])
+        self.b.click(at["x"], at["y"])
+
     def selected(self):
         return {"name": self.text("name"), "row": self.text("on"), "begin": first_number(self.text("begin")),
                 "length": first_number(self.text("length"))}
@@ -436,6 +441,24 @@ def a_million_and_more(p, counts):
     assert abs(int(about[0][1].split(" ")[1]) - exact) < exact / 1000, (about, exact)
 
 
+def advice_is_the_reports(p, report):
+    """Beside the page of a run with findings: gains, places, texts and knobs of its report."""
+    with open(report, encoding="utf-8") as f:
+        wanted = json.load(f)["advice"]
+    got = p.b.ask("[...document.querySelectorAll('#advice li')].map(i => [...i.children].map("
+                  "c => c.textContent.replaceAll('\\u2009', '')))")
+    assert len(wanted) > 1 and len(got) == len(wanted), (wanted, got)
+    for a, b in zip(wanted, got):
+        gain, whole = (int(n) for n in re.findall(r"(\d+) cycles", b[0]))
+        assert (gain, whole) == (a["cycles"] - a["estimate"], a["cycles"]), (a, b)
+        place = a["stage"] + (", %s:%d" % (os.path.basename(a["file"]), a["line"]) if a["line"] else "")
+        assert b[1] == place + ": " + a["text"] and b[2].endswith(" --knob " + a["knob"]), (a, b)
+    p.click_first()
+    assert p.text("advice") == ""
+    p.b.key("Escape")
+    assert p.text("advice") != ""
+
+
 # --- running them -----------------------------------------------------------
 
 OF_A_RUN = [
@@ -481,6 +504,12 @@ def run(vpu, program, say, only):
             page = Page(vpu, b, dma)
             for test, what in OF_A_RUN:
                 judge(say, only, what, test, page)
+            ddr, out = os.path.join(folder, "ddr.pftrace"), os.path.join(folder, "out")
+            subprocess.run([vpu, "run", os.path.join(ROOT, "kernels", "mvn", "layer.xml"), "--layer", "MVN", "--shape",
+                            "in0=1x16x32x64", "--param", "eps=1e-5", "--output", out, "--trace", ddr],
+                           check=True, stdout=subprocess.DEVNULL)
+            judge(say, only, "advice is the report's", advice_is_the_reports, Page(vpu, b, ddr),
+                  os.path.join(out, "report.json"))
             foreign = os.path.join(folder, "hostile</title><script>window.hostile=2<.pftrace".replace("/", "_"))
             with open(foreign, "wb") as f:
                 f.write(track(1, HOSTILE[0]) + b"".join(

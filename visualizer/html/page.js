@@ -661,6 +661,23 @@ function show_causes(list, row, s) {
   });
 }
 
+/* What would help, as the report of the run says, what saves most first. */
+function show_advice(box) {
+  if (!data.advice.length)
+    return;
+  make("h2", "What would help", box);
+  const list = make("ol", undefined, box);
+
+  list.id = "advice";
+  for (const f of data.advice) {
+    const item = make("li", undefined, list), where = f.stage + (f.line ? ", " + f.file + ":" + f.line : "");
+
+    make("b", "saves about " + exact_text(f.before - f.after) + " of " + exact_text(f.before), item);
+    make("p", where + ": " + f.text, item);
+    make("code", "vpu whatif \u2026 --knob " + f.knob, item);
+  }
+}
+
 function show_selection() {
   const s = state.selection, box = element("selection");
 
@@ -668,6 +685,7 @@ function show_selection() {
   if (!s) {
     make("h2", "Nothing selected", box);
     make("p", "Click a slice. ? shows the keys.", box);
+    show_advice(box);
     return;
   }
   const row = data.rows[s.row], lane = row.lanes[s.lane], begin = lane.begin[s.slice], length = lane.length[s.slice];
