@@ -73,7 +73,7 @@ bool view_bundle_of(const view *v, const view_slice *s, view_bundle *out)
 bool view_bundle_on(const view *v, const view_slice *s, const char *file,
                     uint32_t line)
 {
-    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = view_lane_of(v, s);
     tl_arg a;
 
     return v->tl->rows[s->row].kind == TL_ROW_BUNDLES &&

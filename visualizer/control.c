@@ -192,7 +192,7 @@ void control_tell_hover(control *k)
         say(k, hint);
         return;
     }
-    l = &v->tl->rows[p->hover.row].lanes[p->hover.lane];
+    l = view_lane_of(v, &p->hover);
     tl_slice_name(v->tl, l, p->hover.slice, name, sizeof name);
     view_time_text(v, (double)tl_length(l, p->hover.slice), 0, length,
                    sizeof length);
@@ -327,7 +327,7 @@ bool control_counts(const control *k)
 void control_go_to_slice(control *k, const view_slice *s)
 {
     view *v = control_focused(k);
-    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = view_lane_of(v, s);
     paint_boxes b;
 
     view_select(v, s);

@@ -85,7 +85,7 @@ static void step_selection(control *k, int along, int down)
                 view_select(v, &s);
         return;
     }
-    l = &v->tl->rows[s.row].lanes[s.lane];
+    l = view_lane_of(v, &s);
     if (along) {
         if (along < 0 ? s.slice == 0 : s.slice + 1 >= l->n_slices)
             return;
@@ -123,7 +123,7 @@ static void zoom_to_selection(control *k)
     }
     if (!v->has_selection)
         return;
-    l = &v->tl->rows[v->selection.row].lanes[v->selection.lane];
+    l = view_lane_of(v, &v->selection);
     a = (double)tl_begin(l, v->selection.slice);
     span = fmax((double)tl_length(l, v->selection.slice), 1);
     view_show(v, a - span * 0.1, a + span * 1.1);
@@ -139,7 +139,7 @@ static void mark_selection(control *k)
         v->has_range = false;
         return;
     }
-    l = &v->tl->rows[v->selection.row].lanes[v->selection.lane];
+    l = view_lane_of(v, &v->selection);
     a = (double)tl_begin(l, v->selection.slice);
     view_mark(v, a, a + (double)tl_length(l, v->selection.slice));
 }

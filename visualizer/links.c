@@ -9,19 +9,14 @@ typedef struct {
     size_t n;
 } finder;
 
-static const tl_lane *lane_of(const view *v, const view_slice *s)
-{
-    return &v->tl->rows[s->row].lanes[s->lane];
-}
-
 static uint64_t begin_of(const view *v, const view_slice *s)
 {
-    return tl_begin(lane_of(v, s), s->slice);
+    return tl_begin(view_lane_of(v, s), s->slice);
 }
 
 static uint64_t end_of(const view *v, const view_slice *s)
 {
-    return tl_end(lane_of(v, s), s->slice);
+    return tl_end(view_lane_of(v, s), s->slice);
 }
 
 static bool same(const view_slice *a, const view_slice *b)
@@ -47,8 +42,8 @@ static bool shave_of(const view *v, const view_slice *transfer, uint32_t *shave)
     tl_arg a;
 
     if (v->tl->rows[transfer->row].kind != TL_ROW_DMA ||
-        !tl_slice_arg(v->tl, lane_of(v, transfer), transfer->slice, "shave",
-                      &a))
+        !tl_slice_arg(v->tl, view_lane_of(v, transfer), transfer->slice,
+                      "shave", &a))
         return false;
     *shave = (uint32_t)a.number;
     return true;
@@ -142,7 +137,7 @@ static void find_group(finder *f, const view_slice *phase)
                              begin_of(v, &g.phases[i + 1])});
     stage = facts_stage_at(&v->facts, begin_of(v, &first));
     each_transfer(v, v->tl->rows[first.row].index,
-                  tl_number(lane_of(v, &first), first.slice),
+                  tl_number(view_lane_of(v, &first), first.slice),
                   begin_of(v, &first),
                   stage->row != UINT32_MAX ? stage->end
                                            : end_of(v, &g.phases[g.n - 1]) + 1,
@@ -198,7 +193,7 @@ static bool is_wait(const view *v, const view_slice *s)
     const tl_row *r = &v->tl->rows[s->row];
 
     return r->kind == TL_ROW_SHAVE && !r->spread && s->lane == 1 &&
-           tl_class_of(v->tl, tl_name_of(lane_of(v, s), s->slice)) ==
+           tl_class_of(v->tl, tl_name_of(view_lane_of(v, s), s->slice)) ==
                TL_DMA_WAIT;
 }
 
@@ -223,7 +218,7 @@ static void find_waiting(finder *f, const view_slice *transfer)
         return;
     wait.row = row_of_shave(v->tl, shave);
     if (wait.row == UINT32_MAX || v->tl->rows[wait.row].n_lanes < 2 ||
-        !tl_slice_at(lane_of(v, &wait), end - 1, &wait.slice) ||
+        !tl_slice_at(view_lane_of(v, &wait), end - 1, &wait.slice) ||
         !is_wait(v, &wait))
         return;
     if (transfer_of_wait(v, &wait, &by) && same(&by, transfer))
@@ -236,7 +231,7 @@ static void find_waiting(finder *f, const view_slice *transfer)
 static bool phase_of_transfer(const view *v, const view_slice *t,
                               view_slice *phase)
 {
-    uint32_t shave, number = tl_number(lane_of(v, t), t->slice);
+    uint32_t shave, number = tl_number(view_lane_of(v, t), t->slice);
     const tl_lane *l;
     uint64_t i;
 
@@ -245,7 +240,7 @@ static bool phase_of_transfer(const view *v, const view_slice *t,
     *phase = (view_slice){.row = row_of_shave(v->tl, shave)};
     if (phase->row == UINT32_MAX || !v->tl->rows[phase->row].n_lanes)
         return false;
-    l = lane_of(v, phase);
+    l = view_lane_of(v, phase);
     i = tl_count_before(l, begin_of(v, t) + 1);
     for (int k = 0; k < LINKS_LOOK && i-- > 0; k++)
         if (tl_number(l, i) == number) {
@@ -272,7 +267,7 @@ size_t links_of(const view *v, const view_slice *s, links_link out[LINKS_MAX])
     size_t own = 0;
 
     if (r->kind == TL_ROW_SHAVE && !s->lane &&
-        tl_number(lane_of(v, s), s->slice) != TL_NO_NUMBER)
+        tl_number(view_lane_of(v, s), s->slice) != TL_NO_NUMBER)
         find_group(&f, s);
     else if (is_wait(v, s))
         find_wait(&f, s);
@@ -318,7 +313,7 @@ bool links_follow(const view *v, const view_slice *s, int dir, view_slice *to)
 
 double links_rate(const view *v, const view_slice *transfer)
 {
-    const tl_lane *l = lane_of(v, transfer);
+    const tl_lane *l = view_lane_of(v, transfer);
     double ns = tl_ns(v->tl, tl_length(l, transfer->slice));
     tl_arg bytes;
 

@@ -320,7 +320,7 @@ static void paint_label(cv_canvas *c, const paint_page *p, const tl_row *r,
 static void mark_slice(cv_canvas *c, const paint_page *p, const view_row *row,
                        const view_slice *s, cv_box at, cv_color color)
 {
-    const tl_lane *l = &p->view->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = view_lane_of(p->view, s);
     double x0 = view_x(p->view, at.w, (double)tl_begin(l, s->slice));
     double x1 = view_x(p->view, at.w, (double)tl_end(l, s->slice));
     double y, h;

@@ -155,7 +155,7 @@ static void items(column *k)
 {
     const view *v = k->p->view;
     const view_slice *s = &v->selection;
-    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = view_lane_of(v, s);
     uint64_t group = tl_number(l, s->slice), first[3], last[3];
     str text = {0};
     view_slice phase;
@@ -225,8 +225,8 @@ static void linked(column *k)
         if (!out && (links[i].to.row != s->row || links[i].to.lane != s->lane ||
                      links[i].to.slice != s->slice))
             break; /* of its group: arrows alone */
-        tl_slice_name(v->tl, &v->tl->rows[other->row].lanes[other->lane],
-                      other->slice, name, sizeof name);
+        tl_slice_name(v->tl, view_lane_of(v, other), other->slice, name,
+                      sizeof name);
         snprintf(text, sizeof text, "%.200s, %.100s", name,
                  v->tl->rows[other->row].name);
         line(k, words[out][links[i].kind], text);
@@ -286,8 +286,8 @@ static void buffers(column *k)
         "local budget", "DDR capacity", "group size", "grid"};
     const view *v = k->p->view;
     const view_slice *s = &v->selection;
-    const facts_stage *stage = facts_stage_at(
-        &v->facts, tl_begin(&v->tl->rows[s->row].lanes[s->lane], s->slice));
+    const facts_stage *stage =
+        facts_stage_at(&v->facts, tl_begin(view_lane_of(v, s), s->slice));
     tl_arg a[48];
     size_t n = 0;
 

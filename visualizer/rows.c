@@ -314,7 +314,7 @@ void view_choose(view *v, const view_point *at)
 
 void view_reveal(view *v, const view_slice *s)
 {
-    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = view_lane_of(v, s);
     double a = (double)tl_begin(l, s->slice);
     double b = a + (double)tl_length(l, s->slice), span = v->to - v->from;
 
@@ -391,7 +391,7 @@ static bool numbered_near(const tl_lane *l, uint64_t at, uint32_t number,
 
 bool view_slack_of(const view *v, const view_slice *s, view_slack *out)
 {
-    const tl_lane *l = &v->tl->rows[s->row].lanes[s->lane];
+    const tl_lane *l = view_lane_of(v, s);
     const facts_stage *stage = facts_stage_at(&v->facts, tl_begin(l, s->slice));
     tl_arg slack, on_path;
     uint32_t index;

@@ -122,7 +122,7 @@ static moment place_of(const view *v, double t)
 
     if (!v->has_selection)
         return at;
-    at.begin = tl_begin(&v->tl->rows[s->row].lanes[s->lane], s->slice);
+    at.begin = tl_begin(view_lane_of(v, s), s->slice);
     at.slice = s->slice;
     for (uint32_t k = 0; k < v->n_rows; k++)
         if (v->rows[k].row == s->row)

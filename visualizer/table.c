@@ -203,9 +203,7 @@ static void count_slice(struct table_work *w, group *g, const tl_row *r)
         w->result.n_slices++;
     }
     if (l->longest.row == NOTHING ||
-        length >
-            tl_length(&w->v->tl->rows[l->longest.row].lanes[l->longest.lane],
-                      l->longest.slice))
+        length > tl_length(view_lane_of(w->v, &l->longest), l->longest.slice))
         l->longest =
             (view_slice){(uint32_t)(r - w->v->tl->rows), w->lane, w->slice};
     if (to > from) {

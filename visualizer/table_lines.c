@@ -243,7 +243,7 @@ bool table_next(const table_result *r, const view *v, uint32_t line,
         return false;
     if (!v->has_selection)
         return next_after(r, v, l, NULL, out);
-    after.begin = tl_begin(&v->tl->rows[s->row].lanes[s->lane], s->slice);
+    after.begin = tl_begin(view_lane_of(v, s), s->slice);
     for (uint32_t k = 0; k < r->n_rows; k++)
         if (r->rows[k] == s->row)
             after.place = (int64_t)k * TL_MAX_LANES + s->lane;

@@ -67,6 +67,12 @@ typedef struct {
     uint32_t n_history, at_history;
 } view;
 
+/* The lane that a slice is of. */
+static inline const tl_lane *view_lane_of(const view *v, const view_slice *s)
+{
+    return &v->tl->rows[s->row].lanes[s->lane];
+}
+
 /* Rows with something in them: stages, the critical path, SHAVEs, DMA channels,
  * counters, heat maps, others.
  * VPU_ERR_NOMEM */
