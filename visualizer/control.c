@@ -669,6 +669,12 @@ bool control_release(control *k, double x, double y)
     return was != DRAG_NONE;
 }
 
+/* That so many notches of the wheel move a list. */
+static double lines_of(double notches)
+{
+    return fmin(fmax(notches, -8), 8) * 3;
+}
+
 /* The selection goes along the list. */
 static bool scroll_bundles(control *k, double y)
 {
@@ -679,8 +685,7 @@ static bool scroll_bundles(control *k, double y)
     if (!view_bundle_near(v, &s))
         return true;
     last = (double)(v->tl->rows[s.row].lanes[0].n_slices - 1);
-    s.slice = (uint64_t)fmin(
-        fmax((double)s.slice - fmin(fmax(y, -8), 8) * 3, 0), last);
+    s.slice = (uint64_t)fmin(fmax((double)s.slice - lines_of(y), 0), last);
     control_go_to_slice(k, &s);
     return true;
 }
@@ -700,7 +705,7 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
         }
         v->source_column =
             fmin(fmax(v->source_column + fmin(fmax(x, -8), 8) * 4, 0), 200);
-        v->source_scroll -= fmin(fmax(y, -8), 8) * 3;
+        v->source_scroll -= lines_of(y);
         v->source_scroll = fmin(fmax(v->source_scroll, -1e5), 1e5);
         return true;
     }
@@ -708,8 +713,8 @@ bool control_wheel(control *k, double x, double y, unsigned mods)
         table *t = k->tables[k->focus];
         double last = paint_slices_last(&k->pages[k->focus]);
 
-        t->first = (uint32_t)fmin(
-            fmax((double)t->first - fmin(fmax(y, -8), 8) * 3, 0), last);
+        t->first =
+            (uint32_t)fmin(fmax((double)t->first - lines_of(y), 0), last);
         return true;
     }
     if (k->shows == PANEL_PIPELINE && in_box(&b.panel, k->mouse_x, k->mouse_y))

@@ -342,14 +342,20 @@ COMMAND(hide_row)
     return true;
 }
 
+/* Of both traces. */
+static void set_filter(control *k, const char *text)
+{
+    for (int i = 0; i < k->n_views; i++)
+        view_filter(k->views[i], text);
+}
+
 COMMAND(unhide_rows)
 {
     view *v = control_focused(k);
 
     for (uint32_t i = 0; i < v->n_rows; i++)
         view_hide(v, i, false);
-    for (int i = 0; i < k->n_views; i++)
-        view_filter(k->views[i], "");
+    set_filter(k, "");
     return true;
 }
 
@@ -654,12 +660,6 @@ static void cut_character(char *text)
         n--;
     if (n)
         text[n - 1] = 0;
-}
-
-static void set_filter(control *k, const char *text)
-{
-    for (int i = 0; i < k->n_views; i++)
-        view_filter(k->views[i], text);
 }
 
 static bool filter_key(control *k, uint32_t key)

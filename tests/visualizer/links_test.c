@@ -285,12 +285,10 @@ static void check_wait(const view_slice *s, const tl_row *r)
     ck_assert_uint_eq(found[0].leaves, found[0].arrives);
 }
 
-/* Every group of a kernel with copies has its transfer in, and out; every wait
- * for DMA has what ended it. */
-START_TEST(a_run)
+/* 40 rows of 32 pixels, a work-group each, with copies. */
+static void run_grn(void)
 {
     char root[1024];
-    uint64_t waits = 0, groups = 0;
 
     ck_assert(getcwd(root, sizeof root) != NULL);
     terminal_run(&p, arena_printf(p.arena,
@@ -300,6 +298,15 @@ START_TEST(a_run)
                                   root));
     terminal_expect(&p, 0, "");
     open_trace("t.pftrace");
+}
+
+/* Every group of a kernel with copies has its transfer in, and out; every wait
+ * for DMA has what ended it. */
+START_TEST(a_run)
+{
+    uint64_t waits = 0, groups = 0;
+
+    run_grn();
     for (uint32_t k = 0; k < tl.n_rows; k++) {
         const tl_row *r = &tl.rows[k];
 
@@ -333,17 +340,9 @@ START_TEST(work_items)
 {
     uint64_t first[3], last[3];
     const facts_stage *s;
-    char root[1024];
     size_t n;
 
-    ck_assert(getcwd(root, sizeof root) != NULL);
-    terminal_run(&p, arena_printf(p.arena,
-                                  "run %s/kernels/grn/layer.xml --layer GRNDma "
-                                  "--shape in0=1x4x40x32 --param bias=1.0 "
-                                  "--trace t.pftrace",
-                                  root));
-    terminal_expect(&p, 0, "");
-    open_trace("t.pftrace");
+    run_grn();
     s = &v.facts.stages[0];
     for (uint64_t g = 0; g < 40; g++) {
         ck_assert(facts_items(s, g, first, last));
