@@ -194,6 +194,13 @@ const char *file_plain_name(arena *a, const char *name)
     return *name == '-' || *name == '@' ? arena_printf(a, "./%s", name) : name;
 }
 
+const char *file_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 char *file_dirname(arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -60,6 +60,8 @@ char *file_join(arena *a, const char *dir, const char *name);
  * option (-x.cl) nor for a file with options in it (@k.cl). The name itself, or
  * with "./" before it, in the arena. */
 const char *file_plain_name(arena *a, const char *name);
+/* Text behind the last '/'; all of it when there is none. */
+const char *file_basename(const char *path);
 /* Text up to the last '/', "." when there is none. In the arena. */
 char *file_dirname(arena *a, const char *path);
 /* "FOLDER/vpusim/NAME" of what a program keeps between its runs for one person:

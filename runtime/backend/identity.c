@@ -14,13 +14,6 @@
 enum { MAX_DEPTH = 32 };
 #define MAX_SOURCE ((size_t)64 << 20)
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* --- kernels ------------------------------------------------------------- */
 
 static vpu_status hash_file(arena *a, const char *path, int depth,
@@ -70,7 +63,7 @@ static vpu_status hash_file(arena *a, const char *path, int depth,
     st = file_read(path, MAX_SOURCE, a, &data, &n, err);
     if (st)
         return st;
-    XXH64_update(h, base_name(path), strlen(base_name(path)) + 1);
+    XXH64_update(h, file_basename(path), strlen(file_basename(path)) + 1);
     XXH64_update(h, data, n);
     return hash_includes(a, path, data, depth, h, err);
 }
@@ -201,7 +194,7 @@ static vpu_status launches(const backend_config *cfg, const graph *g, arena *a,
         for (uint32_t k = 0; k < l->n_sources; k++)
             list[i].sources =
                 arena_printf(a, "%s%s%s", list[i].sources, k ? ", " : "",
-                             base_name(l->sources[k]));
+                             file_basename(l->sources[k]));
         bindings(a, g, l, &list[i]);
         st = backend_identity_kernel(cfg, l, a, &list[i].kernel, err);
     }

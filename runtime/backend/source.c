@@ -10,16 +10,9 @@
 
 enum { MAX_BIN = 64 << 20 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static const char *with_cl(arena *a, const char *path)
 {
-    const char *dot = strrchr(base_name(path), '.');
+    const char *dot = strrchr(file_basename(path), '.');
 
     return arena_printf(a, "%.*s.cl",
                         (int)(dot ? (size_t)(dot - path) : strlen(path)), path);
@@ -63,7 +56,7 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
     }
     out->kind = SOURCE_CL;
     if (name->source_dir) {
-        in_dir = file_join(a, name->source_dir, base_name(beside));
+        in_dir = file_join(a, name->source_dir, file_basename(beside));
         out->path = in_dir;
         if (file_exists(in_dir))
             return VPU_OK;
@@ -76,12 +69,12 @@ vpu_status backend_source_find(const backend_source_name *name, arena *a,
                       "%s: compiled by the vendor's clc for the SHAVE; the "
                       "simulator needs the source: put %s beside it or name "
                       "its folder with --source-dir",
-                      path, base_name(beside));
+                      path, file_basename(beside));
     if (other)
         return err_at(err, VPU_ERR_PARSE, name->binding, name->line, 0,
                       "%s: neither OpenCL C by its name, .cl, nor a compiled "
                       "kernel, which is an ELF file; looked for %s, too",
-                      path, base_name(beside));
+                      path, file_basename(beside));
     return err_at(err, VPU_ERR_IO, name->binding, name->line, 0,
                   "there is no kernel file %s; looked for %s%s%s%s", path,
                   in_dir ? in_dir : "", in_dir ? " and " : "", beside,

@@ -69,8 +69,7 @@ static void write_costs(trc_writer *w, const backend_trace_stage *s,
 
 void backend_trace_source(trc_writer *w, const backend_trace_stage *s)
 {
-    const char *slash = strrchr(s->path, '/');
-    const char *file = slash ? slash + 1 : s->path, *text = s->text;
+    const char *file = file_basename(s->path), *text = s->text;
     arena *a;
     char *data;
     size_t n;

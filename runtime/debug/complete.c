@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "runtime/debug/session.h"
 
 typedef struct {
@@ -30,10 +31,8 @@ static void add_commands(offer *o, const char *family)
 static void add_places(const dbg_session *s, offer *o)
 {
     for (size_t k = 0; k < s->n_code; k++) {
-        const char *file = strrchr(s->code[k].file, '/');
-
         add(o, s->code[k].function);
-        add(o, file ? file + 1 : s->code[k].file);
+        add(o, file_basename(s->code[k].file));
     }
 }
 

@@ -143,18 +143,12 @@ const isa_function *lint_program(const isa_function *const *programs)
                                     : programs[SIM_SCALAR];
 }
 
-static const char *base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static bool same_stem(const char *a, const char *b)
 {
-    size_t n = strcspn(base(a), "."), m = strcspn(base(b), ".");
+    size_t n = strcspn(file_basename(a), "."),
+           m = strcspn(file_basename(b), ".");
 
-    return n == m && !strncmp(base(a), base(b), n);
+    return n == m && !strncmp(file_basename(a), file_basename(b), n);
 }
 
 /* A file of the command line that is meant for the kernel. */
@@ -200,8 +194,8 @@ static vpu_status find_source(lint_state *l, const lint_stage *s, bool *used,
         return st;
     path = found.path;
     if (found.kind == SOURCE_OUR_BIN) {
-        size_t stem =
-            strlen(path) - strlen(base(path)) + strcspn(base(path), ".");
+        size_t stem = strlen(path) - strlen(file_basename(path)) +
+                      strcspn(file_basename(path), ".");
 
         path = arena_printf(l->arena, "%.*s.cl", (int)stem, path);
         if (!file_exists(path))

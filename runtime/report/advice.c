@@ -1,6 +1,5 @@
 /* What bounds a launch, what its time was waited for, and what would help. */
-#include <string.h>
-
+#include "base/file.h"
 #include "runtime/advice/bounds.h"
 #include "runtime/report/report_priv.h"
 
@@ -172,13 +171,6 @@ void report_advice_json(const report_source *r, const report_insight *x,
 
 /* --- in the trace --------------------------------------------------------- */
 
-static const char *plain_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static void put_instant(const report_source *r, const advice_finding *f,
                         uint32_t rank, uint64_t at, trc_writer *w)
 {
@@ -188,7 +180,7 @@ static void put_instant(const report_source *r, const advice_finding *f,
         TRC_UINT("rank", rank),
         TRC_TEXT("stage", r->graph->launches[f->launch].name),
         TRC_TEXT("rule", f->rule),
-        TRC_TEXT("file", plain_name(f->file)),
+        TRC_TEXT("file", file_basename(f->file)),
         TRC_UINT("line", f->line),
         TRC_TEXT("cause", f->cause),
         TRC_UINT("cycles", f->before),

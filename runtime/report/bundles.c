@@ -6,6 +6,7 @@
  *   the SHAVE     cycle of the bundle     0  1  4  5 | 15 16
  *
  * So a phase's bundles are kept from the one until the other. */
+#include "base/file.h"
 #include "runtime/report/bundles.h"
 
 #include <inttypes.h>
@@ -289,9 +290,8 @@ static void write_bundle(bundles *b, const issued *s, uint64_t t, uint64_t end)
 static void on_launch(void *user, const mach_launch *l)
 {
     bundles *b = user;
-    const char *slash = l->source ? strrchr(l->source, '/') : NULL;
 
-    b->file = slash ? slash + 1 : l->source;
+    b->file = l->source ? file_basename(l->source) : NULL;
     b->start = l->start_cycle;
     b->open = false;
     memset(b->at, 0, sizeof b->at);

@@ -19,11 +19,10 @@ typedef struct {
 static source open_source(const report_profile_stage *s)
 {
     source src = {.a = arena_create(0), .text = s->text};
-    const char *slash = strrchr(s->path, '/');
     size_t n;
     char *data;
 
-    src.name = slash ? slash + 1 : s->path;
+    src.name = file_basename(s->path);
     if (!src.text && !file_read(s->path, MAX_SOURCE, src.a, &data, &n, NULL))
         src.text = data;
     return src;

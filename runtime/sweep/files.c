@@ -42,12 +42,11 @@ static char *tidy(arena *a, const char *path)
 /* The folder without links, the name as it is. */
 static char *absolute(arena *a, const char *path)
 {
-    const char *slash = strrchr(path, '/');
     char *dir = realpath(file_dirname(a, path), NULL), *out;
 
     if (!dir)
         return NULL;
-    out = tidy(a, arena_printf(a, "%s/%s", dir, slash ? slash + 1 : path));
+    out = tidy(a, arena_printf(a, "%s/%s", dir, file_basename(path)));
     free(dir);
     return out;
 }

@@ -1,4 +1,5 @@
 /* See lines.h. */
+#include "base/file.h"
 #include "runtime/whatif/lines.h"
 
 #include <stdlib.h>
@@ -48,10 +49,7 @@ vpu_status lines_learn(const whatif_config *cfg, const graph *g, arena *a,
 
 static const char *file_of(const graph_launch *l)
 {
-    const char *path = l->n_sources ? l->sources[0] : "";
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
+    return l->n_sources ? file_basename(l->sources[0]) : "";
 }
 
 static uint64_t stall_of(const exec_profile_row *r)
