@@ -41,6 +41,11 @@ typedef uint __vpu_event_t;
     F(T, __local, const __global)
 #define __vpu_vectors(F, T) F(T) F(T##2) F(T##3) F(T##4) F(T##8) F(T##16)
 
+/* Hundreds of overloads take clang longer than a small kernel. For a function
+ * that a kernel's text does not name, the compiler of kernels defines a macro,
+ * __without_ and the name, and its overloads are left out; where clang
+ * objects to the kernel then, it is given all. */
+
 /* --- the standard's copies ------------------------------------------------ */
 
 /* clang declares them with its own event type; these names stand in for them.
@@ -69,9 +74,12 @@ typedef uint __vpu_event_t;
     __vpu_over event_t __vpu_async_copy(const __global T *dst,               \
         const __local T *src, size_t n, event_t e);
 #define __vpu_copies_of(T) __vpu_vectors(__vpu_copy_of, T)
+#if !defined(__without_async_work_group_copy) || \
+    !defined(__without___vpu_async_copy)
 /** Starts to copy n elements once for the work-group; see
  * async_work_group_copy. */
 __vpu_types(__vpu_copies_of)
+#endif
 
 #define __vpu_strided_of(T)                                                  \
     __vpu_over event_t __vpu_async_strided_copy(__local T *dst,              \
@@ -79,15 +87,20 @@ __vpu_types(__vpu_copies_of)
     __vpu_over event_t __vpu_async_strided_copy(__global T *dst,             \
         const __local T *src, size_t n, size_t stride, event_t e);
 #define __vpu_strideds_of(T) __vpu_vectors(__vpu_strided_of, T)
+#if !defined(__without_async_work_group_strided_copy) || \
+    !defined(__without___vpu_async_strided_copy)
 /** Starts to copy n elements, which are stride elements apart in __global memory;
  * see async_work_group_strided_copy. */
 __vpu_types(__vpu_strideds_of)
+#endif
 
 #define __vpu_prefetch_of(T)                                                 \
     __vpu_over void __vpu_prefetch(const __global T *p, size_t n);
 #define __vpu_prefetches_of(T) __vpu_vectors(__vpu_prefetch_of, T)
+#if !defined(__without_prefetch) || !defined(__without___vpu_prefetch)
 /** Says that n elements at p will be read; see prefetch. */
 __vpu_types(__vpu_prefetches_of)
+#endif
 
 /** Waits until the n copies of the work-group are done; see
  * wait_group_events. */
@@ -99,6 +112,7 @@ void __vpu_wait_group_events(int n, event_t *events) __attribute__((nothrow));
     __vpu_over event_t WorkGroupDmaCreateTransaction(                        \
         const S T *src, D T *dst, size_t size, event_t e);
 #define __vpu_of(T) __vpu_ways(__vpu_way, T)
+#ifndef __without_WorkGroupDmaCreateTransaction
 /** Starts a transfer of size bytes, in a row on both sides, once for the
  * work-group.
  *
@@ -110,12 +124,14 @@ void __vpu_wait_group_events(int n, event_t *events) __attribute__((nothrow));
  * @param size bytes
  * @param e 0, or an event to join */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 
 #define __vpu_way(T, S, D)                                                   \
     __vpu_over event_t WorkGroupDmaCreateStrideTransaction(                  \
         const S T *src, D T *dst, size_t src_width, size_t dst_width,        \
         size_t src_stride, size_t dst_stride, size_t size, event_t e);
+#ifndef __without_WorkGroupDmaCreateStrideTransaction
 /** Starts a transfer of lines, once for the work-group. Each side goes through
  * its own lines until size bytes are moved; usually both widths are the same.
  *
@@ -132,6 +148,7 @@ __vpu_types(__vpu_of)
  * @param size bytes of all lines: their number times the width
  * @param e 0, or an event to join */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 
 #define __vpu_way(T, S, D)                                                   \
@@ -140,6 +157,7 @@ __vpu_types(__vpu_of)
         size_t src_stride, size_t dst_stride, size_t num_planes,             \
         size_t src_plane_stride, size_t dst_plane_stride, size_t plane_size, \
         event_t e);
+#ifndef __without_WorkGroupDmaCreate3DTransaction
 /** Starts a transfer of planes of lines, once for the work-group.
  *
  * Usually in __dma_preload_ and __dma_postwrite_ kernels, which do not wait;
@@ -159,6 +177,7 @@ __vpu_types(__vpu_of)
  * @param plane_size bytes of the lines of one plane
  * @param e 0, or an event to join */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 
 /* --- 2021: destination first, elements, gaps from end to start ------------ */
@@ -167,6 +186,7 @@ __vpu_types(__vpu_of)
     __vpu_over event_t async_work_group_copy_2D2D(                           \
         D T *dst, const S T *src, size_t elements_per_line, size_t lines,    \
         size_t src_gap, size_t dst_gap, event_t e);
+#ifndef __without_async_work_group_copy_2D2D
 /** Starts a copy of lines, once for the work-group. wait_group_events waits for
  * it; in front of a copy out of __local memory stands
  * barrier(CLK_LOCAL_MEM_FENCE).
@@ -179,6 +199,7 @@ __vpu_types(__vpu_of)
  * @param dst_gap elements skipped behind each line of the destination
  * @param e 0, or an event to join */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 
 #define __vpu_way(T, S, D)                                                   \
@@ -186,6 +207,7 @@ __vpu_types(__vpu_of)
         D T *dst, const S T *src, size_t elements_per_line, size_t lines,    \
         size_t src_gap, size_t dst_gap, size_t planes,                       \
         size_t src_plane_gap, size_t dst_plane_gap, event_t e);
+#ifndef __without_async_work_group_copy_3D3D
 /** Starts a copy of planes of lines, once for the work-group. wait_group_events
  * waits for it; in front of a copy out of __local memory stands
  * barrier(CLK_LOCAL_MEM_FENCE).
@@ -203,6 +225,7 @@ __vpu_types(__vpu_of)
  *                      destination
  * @param e 0, or an event to join */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 #undef __vpu_of
 
@@ -216,6 +239,7 @@ typedef uint item_dma_event_t;
 #define __vpu_way(T, S, D)                                                   \
     __vpu_over item_dma_event_t WorkItemDmaCreateTransaction(                \
         const S T *src, D T *dst, size_t size, item_dma_event_t e);
+#ifndef __without_WorkItemDmaCreateTransaction
 /** Starts a transfer of size bytes for the work-item alone, which must be the
  * only one of its work-group. WaitWorkItemDmaEvents waits for it.
  *
@@ -224,6 +248,7 @@ typedef uint item_dma_event_t;
  * @param size bytes
  * @param e 0 */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 
 #define __vpu_way(T, S, D)                                                   \
@@ -231,6 +256,7 @@ __vpu_types(__vpu_of)
         const S T *src, D T *dst, size_t src_width, size_t dst_width,        \
         size_t src_stride, size_t dst_stride, size_t size,                   \
         item_dma_event_t e);
+#ifndef __without_WorkItemDmaCreateStrideTransaction
 /** Starts a transfer of lines for the work-item alone, which must be the only
  * one of its work-group. WaitWorkItemDmaEvents waits for it. The parameters are
  * those of WorkGroupDmaCreateStrideTransaction.
@@ -240,6 +266,7 @@ __vpu_types(__vpu_of)
  * @param size bytes of all lines
  * @param e 0 */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 
 #define __vpu_way(T, S, D)                                                   \
@@ -248,6 +275,7 @@ __vpu_types(__vpu_of)
         size_t src_stride, size_t dst_stride, size_t num_planes,             \
         size_t src_plane_stride, size_t dst_plane_stride, size_t plane_size, \
         item_dma_event_t e);
+#ifndef __without_WorkItemDmaCreate3DTransaction
 /** Starts a transfer of planes of lines for the work-item alone, which must be
  * the only one of its work-group. WaitWorkItemDmaEvents waits for it. The
  * parameters are those of WorkGroupDmaCreate3DTransaction.
@@ -257,6 +285,7 @@ __vpu_types(__vpu_of)
  * @param plane_size bytes of the lines of one plane
  * @param e 0 */
 __vpu_types(__vpu_of)
+#endif
 #undef __vpu_way
 #undef __vpu_of
 

@@ -1,6 +1,7 @@
 /* Runs clang on a kernel and collects bitcode, diagnostics and dependencies. */
 #include "sim/compiler/front/frontend.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -164,16 +165,84 @@ static void pass_on_warnings(const log_sink *log, const char *diag)
 
 /* The files of one compilation, in a folder of ours. */
 typedef struct {
-    const char *source; /* a text of it, or the user's own file */
+    const char *text;   /* of the kernel */
+    const char *source; /* a file of it, or the user's own file */
     char *prelude, *result, *deps, *messages;
 } fe_files;
 
-/* clang's command line; how: NULL ends. */
-static char **command_line(const fe_job *job, const fe_files *f,
-                           const char *const *how, arena *a)
+/* --- what the prelude need not declare ------------------------------------ */
+
+static bool in_word(char c)
 {
-    char **argv =
-        arena_array(a, char *, N_LANGUAGE + N_FIXED + job->n_options + 20);
+    return c == '_' || isalnum((unsigned char)c);
+}
+
+static bool names_word(const char *text, const char *word, size_t n)
+{
+    for (const char *p = text; (p = strstr(p, word)); p += n)
+        if (!in_word(p[n]) && (p == text || !in_word(p[-1])))
+            return true;
+    return false;
+}
+
+static bool kernel_names(const fe_job *job, const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (names_word(text, word, n))
+        return true;
+    for (uint32_t i = 0; i < job->n_options; i++) /* -DCOPY=… */
+        if (strstr(job->options[i], word))
+            return true;
+    return false;
+}
+
+/* Options that leave out of the prelude what the kernel does not name (see
+ * kernel.h); none when it includes files, which may name anything. A name that
+ * a macro pastes together is missed. */
+static const char *const *leave_out(const fe_job *job, const char *text,
+                                    arena *a, uint32_t *n)
+{
+    static const char mark[] = "__without_";
+    const char **out = NULL;
+    size_t count = 0, cap = 0;
+
+    *n = 0;
+    if (strstr(text, "include"))
+        return NULL;
+    for (const char *p = builtin_prelude_text(); (p = strstr(p, mark));) {
+        size_t len = 0;
+        const char *word;
+
+        p += strlen(mark);
+        while (in_word(p[len]))
+            len++;
+        word = arena_printf(a, "%.*s", (int)len, p);
+        if (len && !kernel_names(job, text, word))
+            *arena_append(a, out, count, cap) =
+                arena_printf(a, "-D%s%s", mark, word);
+    }
+    *n = (uint32_t)count;
+    return out;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+/* Options between those for all kernels and the kernel's own; how: NULL ends.
+ */
+typedef struct {
+    const char *const *how, *const *without;
+    uint32_t n_without;
+} fe_words;
+
+/* clang's command line. */
+static char **command_line(const fe_job *job, const fe_files *f,
+                           const fe_words *words, arena *a)
+{
+    char **argv = arena_array(a, char *,
+                              N_LANGUAGE + N_FIXED + words->n_without +
+                                  job->n_options + 20);
+    const char *const *how = words->how;
     size_t n = 0;
 
     argv[n++] = (char *)FE_CLANG;
@@ -183,6 +252,8 @@ static char **command_line(const fe_job *job, const fe_files *f,
         argv[n++] = (char *)fixed_options[i];
     for (; *how; how++)
         argv[n++] = (char *)*how;
+    for (uint32_t i = 0; i < words->n_without; i++)
+        argv[n++] = (char *)words->without[i];
     argv[n++] = (char *)"-include";
     argv[n++] = f->prelude;
     for (uint32_t i = 0; i < job->n_options; i++)
@@ -203,31 +274,50 @@ static vpu_status short_of_memory(const fe_job *job, vpu_error *err)
                    job->path, FE_CLANG, (unsigned long long)limits.bytes >> 20);
 }
 
-/* Run clang; warnings go to the log. */
-static vpu_status run(const fe_job *job, const fe_files *f,
-                      const char *const *how, arena *a, vpu_error *err)
+/* Runs clang once. *failed: it objects to the kernel, with these messages. */
+static vpu_status attempt(const fe_job *job, const fe_files *f,
+                          const fe_words *words, arena *a, bool *failed,
+                          char **diag, vpu_error *err)
 {
-    const char *prelude = builtin_prelude_text();
-    char *diag;
     size_t len;
     int code = 0;
-    vpu_status st = file_write(f->prelude, prelude, strlen(prelude), err);
+    vpu_status st =
+        run_clang(command_line(job, f, words, a), f->messages, job, &code, err);
 
-    if (!st)
-        st = run_clang(command_line(job, f, how, a), f->messages, job, &code,
-                       err);
     if (st)
         return st == VPU_ERR_LIMIT ? err_in(err, st, "%s", job->path) : st;
-    st = file_read(f->messages, MAX_SOURCE_BYTES, a, &diag, &len, err);
+    st = file_read(f->messages, MAX_SOURCE_BYTES, a, diag, &len, err);
     if (st)
         return st;
     /* clang puts its result there when it is whole. */
     if (code == FE_EXIT_UNKNOWN)
         code = !file_exists(f->result);
-    if (code && task_says_short(diag))
-        return short_of_memory(job, err);
+    *failed = code != 0;
+    return *failed && task_says_short(*diag) ? short_of_memory(job, err)
+                                             : VPU_OK;
+}
+
+/* Run clang; warnings go to the log. */
+static vpu_status run(const fe_job *job, const fe_files *f,
+                      const char *const *how, arena *a, vpu_error *err)
+{
+    const char *prelude = builtin_prelude_text();
+    fe_words words = {.how = how};
+    bool failed = false;
+    char *diag;
+    vpu_status st = file_write(f->prelude, prelude, strlen(prelude), err);
+
+    words.without = leave_out(job, f->text, a, &words.n_without);
+    if (!st)
+        st = attempt(job, f, &words, a, &failed, &diag, err);
+    if (!st && failed && words.n_without) {
+        words.n_without = 0;
+        st = attempt(job, f, &words, a, &failed, &diag, err);
+    }
+    if (st)
+        return st;
     diag = fe_diagnostics(diag, f->prelude, a);
-    if (code)
+    if (failed)
         return err_set(err, VPU_ERR_COMPILE, "%s",
                        *diag ? diag : "clang failed without a message");
     pass_on_warnings(job->log, diag);
@@ -307,6 +397,7 @@ static vpu_status in_folder(const fe_job *given, fe_step *step, arena *a,
         st = temp_dir(a, "vpu-", &dir, err);
     if (st)
         return st;
+    f.text = job.text ? job.text : source;
     if (!job.text && !fe_takes_name(job.path)) {
         job.text = source;
         job.options = fe_look_in(a, job.path, job.options, &job.n_options);
