@@ -181,6 +181,7 @@ typedef struct {
     uint32_t n_shaves;
     double compile_s; /* host time */
     double run_s;     /* host time of a run, the median of all so far */
+    double engine_s;  /* of it, in which the calling thread ran no groups */
 } backend_launch;
 
 /* How the groups of a launch run (sim/check/order.h). */

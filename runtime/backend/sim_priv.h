@@ -18,8 +18,11 @@ typedef struct {
     backend_launch result;
     /* Of the last run; NULL without time, and of native launches. */
     exec_sample *sample;
-    mach_record *steps;          /* NULL: none were ever kept */
-    double times[SIM_MAX_TIMES]; /* of the runs so far, ascending */
+    mach_record *steps; /* NULL: none were ever kept */
+    /* Of the runs so far, ascending; run_s and engine_s of backend_launch. */
+    struct {
+        double run, engine;
+    } times[SIM_MAX_TIMES];
     uint32_t n_times;
 } backend_sim_stage;
 

@@ -55,16 +55,18 @@ static vpu_status groups_of(const backend_sim_graph *b, const graph_launch *l,
     return VPU_OK;
 }
 
-static void note_time(backend_sim_stage *s, double t)
+static void note_time(backend_sim_stage *s, double run, double groups)
 {
     uint32_t i;
 
     if (s->n_times == SIM_MAX_TIMES)
         return;
-    for (i = s->n_times++; i && s->times[i - 1] > t; i--)
+    for (i = s->n_times++; i && s->times[i - 1].run > run; i--)
         s->times[i] = s->times[i - 1];
-    s->times[i] = t;
-    s->result.run_s = s->times[s->n_times / 2];
+    s->times[i].run = run;
+    s->times[i].engine = run - groups;
+    s->result.run_s = s->times[s->n_times / 2].run;
+    s->result.engine_s = s->times[s->n_times / 2].engine;
 }
 
 static void trace_stage(const backend_sim_graph *b, uint32_t i)
@@ -249,7 +251,7 @@ static vpu_status run_native(backend_sim_graph *b, uint32_t i, vpu_error *err)
     s->result.n_shaves = b->graph->launches[i].max_shaves;
     s->result.profile = (exec_profile){0};
     st = backend_sim_run_native(b, i, err);
-    note_time(s, clock_seconds() - start);
+    note_time(s, clock_seconds() - start, 0);
     b->clock += s->result.exec.profile.cycles;
     return st;
 }
@@ -288,7 +290,7 @@ vpu_status backend_sim_run_launch(backend_sim_graph *b, uint32_t i,
         name_tensors(b, i, &el);
     look(&x, b, i, &el);
     st = exec_run(b->mem, b->desc, &el, &s->result.exec, err);
-    note_time(s, clock_seconds() - start);
+    note_time(s, clock_seconds() - start, s->result.exec.groups_s);
     if (st && err && !is_debugged(&el))
         find_place(b, i, &el, st, err);
     if (!b->profile)

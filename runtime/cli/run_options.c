@@ -133,7 +133,8 @@ static const cli_option own_rows[] = {
              "a stage; each divides the global size"},
     {"repeat", "N", OPTION_OTHER, .take = take_repeat,
      .help = "run N times (at most 64): host_run_s in the JSON report is the "
-             "median; the rest is of the last run"},
+             "median, and host_engine_s the part of that run in which its "
+             "first thread ran no groups; the rest is of the last run"},
     {"executors", "N", OPTION_COUNT, AT(executors), .needs = BACKEND_MACHINE,
      .help = "tell, too, how N inferences at once do (a stick's default is 2), "
              "each in an executor with an engine and SHAVEs of its own"}};

@@ -271,6 +271,7 @@ static json_t *stage_json(const report_source *r, uint32_t i,
     json_object_set_new(o, "from_cache", json_boolean(s->kernel->from_cache));
     json_object_set_new(o, "host_compile_s", json_real(s->compile_s));
     json_object_set_new(o, "host_run_s", json_real(s->run_s));
+    json_object_set_new(o, "host_engine_s", json_real(s->engine_s));
     profile = report_profile_json(r, i);
     if (profile)
         json_object_set_new(o, "profile", profile);

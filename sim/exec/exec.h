@@ -156,6 +156,9 @@ typedef struct {
      * lines, the line the first was last seen on (0 = not known). */
     uint64_t stuck[EXEC_MAX_STUCK];
     uint32_t n_stuck, stuck_line, stuck_col;
+    /* Host time in which the calling thread ran groups or waited for others
+     * that did. In what is left of a run, groups run on other threads alone. */
+    double groups_s;
 } exec_result;
 
 /* From a hook: another SHAVE may go on here. Nothing without turns. */

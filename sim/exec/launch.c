@@ -360,6 +360,7 @@ static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
     rounds_start(r);
     /* A shortage of memory must not leave threads at work behind. */
     st = oom_guard(run_replay, &(replay){r, &ml, &result->profile}, err);
+    result->groups_s = r->groups_s;
     rounds_end(r);
     fault_uninstall();
     if (!r->gave_up)

@@ -42,6 +42,7 @@ typedef struct rounds_launch {
     bool faulted;    /* refill said so */
     bool gave_up;    /* a round was left undone */
     double deadline; /* of the host's clock */
+    double groups_s; /* of exec_result */
     atomic_bool timed_out, cancelled;
 } rounds_launch;
 

@@ -53,8 +53,6 @@ static bool level_init(cache_level *v, uint64_t bytes, uint64_t line,
     v->line_shift = mach_log2(line);
     if (!v->ways)
         v->ways = malloc(n * sizeof *v->ways);
-    if (v->ways)
-        fill_empty(v->ways, n);
     return v->ways;
 }
 
@@ -77,13 +75,16 @@ static void forget(mach_cache *c)
 /* As new, but for memory that it has. */
 static void clear(mach_cache *c)
 {
-    const mach_cache old = {.l1 = c->l1,
-                            .l2 = c->l2,
-                            .misses = c->misses,
-                            .cap_misses = c->cap_misses};
+    const cache_level l1 = c->l1, l2 = c->l2;
+    mach_miss *misses = c->misses;
+    uint32_t cap_misses = c->cap_misses;
 
     /* Of `repeat`, most of it, only what is used. */
-    memcpy(c, &old, offsetof(mach_cache, repeat));
+    memset(c, 0, offsetof(mach_cache, repeat));
+    c->l1 = l1;
+    c->l2 = l2;
+    c->misses = misses;
+    c->cap_misses = cap_misses;
     c->repeat.state = REPEAT_NONE;
 }
 

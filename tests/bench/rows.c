@@ -63,18 +63,28 @@ const bench_row bench_rows[BENCH_ROWS] = {
      "tests/bench/tiny.cl tiny 10000,1,1 1,1,1 in:10000 out:10000", 100, 7.6},
 };
 
-double bench_report_seconds(const char *report)
+static double sum_of_stages(const char *report, const char *key)
 {
     json_t *r = json_loads(report, 0, NULL), *stage;
     double s = 0;
     size_t i;
 
     json_array_foreach(json_object_get(r, "stages"), i, stage) s +=
-        json_number_value(json_object_get(stage, "host_run_s"));
+        json_number_value(json_object_get(stage, key));
     json_decref(r);
     if (s <= 0) {
-        fprintf(stderr, "bench: no host_run_s in the report\n");
+        fprintf(stderr, "bench: no %s in the report\n", key);
         exit(1);
     }
     return s;
+}
+
+double bench_report_seconds(const char *report)
+{
+    return sum_of_stages(report, "host_run_s");
+}
+
+double bench_report_engine_seconds(const char *report)
+{
+    return sum_of_stages(report, "host_engine_s");
 }

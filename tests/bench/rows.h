@@ -18,6 +18,8 @@ extern const bench_row bench_rows[BENCH_ROWS];
 /* Seconds of the launches in a report of `vpu run --json`: the median of its
  * repetitions. Exits with a message when the report has none. */
 double bench_report_seconds(const char *report);
+/* Of these, the host_engine_s. */
+double bench_report_engine_seconds(const char *report);
 
 /* bench --ways VPU: what each fast way of the cache model gains. */
 void bench_ways(const char *vpu);

@@ -150,7 +150,10 @@ static json_t *report_of(const char *fast_cache, const char *more)
                              root, more, fast_cache));
     json_array_foreach(json_object_get(j, "stages"), i, stage)
     {
+        ck_assert_double_le(fields_real(stage, "host_engine_s"),
+                            fields_real(stage, "host_run_s"));
         json_object_del(stage, "host_run_s");
+        json_object_del(stage, "host_engine_s");
         json_object_del(stage, "host_compile_s");
         json_object_del(stage, "from_cache");
         ck_assert_uint_gt(fields_number(stage, "cycles"), 0);
