@@ -107,6 +107,11 @@ void *arena_push(arena *a, size_t n, size_t size, size_t align)
     return p;
 }
 
+void *arena_bytes(void *a, size_t n)
+{
+    return arena_push(a, n, 1, _Alignof(max_align_t));
+}
+
 arena_mark arena_save(const arena *a)
 {
     return (arena_mark){a->top, a->top->used};

@@ -21,6 +21,8 @@ arena *arena_create(size_t block_bytes); /* 0 = 64 KiB; never NULL (oom.h) */
 void arena_destroy(arena *a);            /* NULL is fine */
 /* n zeroed objects of size bytes, aligned to align (a power of two). */
 void *arena_push(arena *a, size_t n, size_t size, size_t align);
+/* n zeroed bytes for anything: what structures of callbacks allocate with. */
+void *arena_bytes(void *a, size_t n);
 arena_mark arena_save(const arena *a);
 void arena_restore(arena *a, arena_mark m); /* drops all pushes since m */
 

@@ -20,11 +20,6 @@ typedef struct dbg_rows {
     size_t n, cap;
 } dbg_rows;
 
-static void *push(void *user, size_t n)
-{
-    return arena_push(user, n, 1, 16);
-}
-
 /* Operations of a block that issue in one cycle. */
 static void add_block(dbg_session *s, dbg_rows *r, uint32_t function,
                       const isa_block *b)
@@ -43,7 +38,7 @@ static const dbg_rows *rows_of(dbg_session *s)
 {
     const backend_launch *l = backend_launch_of(&s->sim, s->pos.launch);
     const sim_kernel *k = l ? l->kernel : NULL;
-    const isa_memory mem = {push, s->arena};
+    const isa_memory mem = {arena_bytes, s->arena};
     isa_function *fs = NULL;
     uint32_t n = 0;
     dbg_rows *r;

@@ -34,16 +34,11 @@ static void read_texts(dbg_session *s, const sim_kernel *k)
     }
 }
 
-static void *push(void *user, size_t n)
-{
-    return arena_push(user, n, 1, 16);
-}
-
 /* SHAVE programs know the lines of the kernel's own file. */
 static void read_programs(dbg_session *s, const graph_launch *l,
                           const sim_kernel *k)
 {
-    const isa_memory mem = {push, s->arena};
+    const isa_memory mem = {arena_bytes, s->arena};
     isa_function *fs;
     uint32_t n = 0;
 

@@ -649,16 +649,11 @@ vpu_status kernel_build_bin(const kernel_source *file,
     return VPU_OK;
 }
 
-static void *in_arena(void *user, size_t n)
-{
-    return arena_push(user, n, 1, _Alignof(max_align_t));
-}
-
 vpu_status kernel_programs(const sim_kernel *k, arena *a,
                            const isa_function *out[SIM_N_VARIANTS],
                            vpu_error *err)
 {
-    isa_memory mem = {in_arena, a};
+    isa_memory mem = {arena_bytes, a};
     isa_function *fs = NULL;
     uint32_t n = 0;
     const char *why = isa_decode(k->program, k->program_bytes, &mem, &fs, &n);

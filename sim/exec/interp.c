@@ -526,14 +526,9 @@ static vpu_status check_areas(const isa_function *f, uint32_t args_bytes,
     return VPU_OK;
 }
 
-static void *in_arena(void *user, size_t n)
-{
-    return arena_push(user, n, 1, _Alignof(max_align_t));
-}
-
 void interp_make_steps(interp_code *c, bool watched, arena *a)
 {
-    c->steps = isa_prepare(c->f, watched, &(isa_memory){in_arena, a});
+    c->steps = isa_prepare(c->f, watched, &(isa_memory){arena_bytes, a});
 }
 
 vpu_status interp_prepare(const isa_function *f, uint32_t args_bytes, arena *a,

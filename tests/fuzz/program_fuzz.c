@@ -8,15 +8,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static void *push(void *user, size_t n)
-{
-    return arena_push(user, n, 1, 16);
-}
-
 /* Text and back; encoded, the two are equal when everything in them is. */
 static void round_trip(const isa_function *f, arena *a)
 {
-    isa_memory mem = {push, a};
+    isa_memory mem = {arena_bytes, a};
     size_t n_text = isa_print(f, NULL, 0), size = isa_encode(f, 1, NULL, 0);
     char *text = arena_push(a, n_text + 1, 1, 1), error[ISA_ERROR_BYTES];
     uint8_t *x = arena_push(a, size, 1, 1), *y = arena_push(a, size, 1, 1);
@@ -34,7 +29,7 @@ static void round_trip(const isa_function *f, arena *a)
 /* Any bytes as text, too. */
 static void parse(const uint8_t *data, size_t n, arena *a)
 {
-    isa_memory mem = {push, a};
+    isa_memory mem = {arena_bytes, a};
     char error[ISA_ERROR_BYTES];
     isa_function *fs;
     uint32_t n_fs;
@@ -51,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     /* An exact copy, so that reading past the end is seen. */
     uint8_t *copy = malloc(n ? n : 1);
     arena *a = arena_create(0);
-    isa_memory mem = {push, a};
+    isa_memory mem = {arena_bytes, a};
     isa_function *fs;
     uint32_t n_fs;
 

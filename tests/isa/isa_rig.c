@@ -6,14 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *push(void *user, size_t n)
-{
-    return arena_push(user, n, 1, 16);
-}
-
 isa_memory isa_rig_memory(arena *a)
 {
-    return (isa_memory){push, a};
+    return (isa_memory){arena_bytes, a};
 }
 
 isa_function *isa_rig_read(arena *a, const char *text)

@@ -66,14 +66,9 @@ static void has(const char *fragment)
                   p.out);
 }
 
-static void *in_arena(void *user, size_t n)
-{
-    return arena_push(user, n, 1, _Alignof(max_align_t));
-}
-
 static isa_function *parsed(const char *text, uint32_t *n)
 {
-    isa_memory mem = {in_arena, p.arena};
+    isa_memory mem = {arena_bytes, p.arena};
     char error[ISA_ERROR_BYTES];
     isa_function *fs;
 

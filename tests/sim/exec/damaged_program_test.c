@@ -19,14 +19,9 @@ static void teardown(void)
     rig_close(&r);
 }
 
-static void *in_arena(void *user, size_t n)
-{
-    return arena_push(user, n, 1, 16);
-}
-
 static isa_function *decode(const sim_kernel *k, uint32_t *n)
 {
-    isa_memory mem = {in_arena, r.arena};
+    isa_memory mem = {arena_bytes, r.arena};
     isa_function *fs;
 
     ck_assert(!isa_decode(k->program, k->program_bytes, &mem, &fs, n));
