@@ -157,9 +157,44 @@ static void make_steps(exec_shave *s, const exec_shave_ran *ran)
     s->joinable &= !mach_moves_lines(&step->detail.mem);
 }
 
+/* The end of the groups from s->ran[k] on that have as many cycles and accesses
+ * each, and numbers in a row; without the last one of all. */
+static uint32_t row_end(const exec_shave *s, uint32_t k)
+{
+    const exec_shave_ran *a = &s->ran[k - 1], *b = a + 1;
+    uint32_t end = s->n_ran - (s->next >= s->end), n = k + 1;
+
+    while (n < end && s->ran[n].cycles == b->cycles &&
+           s->ran[n].group - s->ran[n - 1].group == b->group - a->group &&
+           s->ran[n].log_end - s->ran[n - 1].log_end == b->log_end - a->log_end)
+        n++;
+    return n;
+}
+
+/* Most small groups touch the lines that the one before did. Returns how many
+ * behind s->ran[k] join the queue's last group, the k-th or one like it,
+ * without being looked up. *row: the end of a row found before. */
+static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
+{
+    const mach_step *last = &s->queue->items[s->queue->n - 1];
+    uint32_t n;
+
+    if (!s->joinable || s->sample || last->detail.mem.load_l2_hits)
+        return 0;
+    if (*row <= k)
+        *row = row_end(s, k);
+    n = mach_cache_again(s->cache, s->log + s->log_from,
+                         s->ran[k].log_end - s->log_from, *row - k - 1);
+    if (!n || !mach_queue_join(s->queue, s->ran[k + 1].group))
+        return 0;
+    return mach_queue_join_more(s->queue, n - 1) ? n : 1;
+}
+
 /* Makes the steps of the groups that have run. */
 static void settle(exec_shave *s)
 {
+    uint32_t row = 0;
+
     if (!s->n_ran)
         return;
     for (uint32_t k = 0; k < s->n_ran; k++) {
@@ -170,9 +205,10 @@ static void settle(exec_shave *s)
             s->joinable = false;
 
         look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
-        s->log_from = ran->log_end;
         if (timed(s))
             make_steps(s, ran);
+        k += k ? join_unlooked(s, k, &row) : 0;
+        s->log_from = s->ran[k].log_end;
     }
     s->n_ran = 0;
     charge(s, s->uncharged);

@@ -77,6 +77,16 @@ bool mach_queue_join(mach_queue *q, uint64_t id)
     return true;
 }
 
+bool mach_queue_join_more(mach_queue *q, uint32_t n)
+{
+    mach_step *group = &q->items[q->n - 2];
+
+    if (n > UINT32_MAX - group->more)
+        return false;
+    group->more += n;
+    return true;
+}
+
 bool mach_queue_part(mach_queue *q, uint32_t at)
 {
     uint64_t more = q->items[at].more, distance = q->items[at].detail.distance;
