@@ -7,6 +7,7 @@
 #include "sim/exec/copy.h"
 #include "sim/exec/order.h"
 #include "sim/exec/print.h"
+#include "sim/machine/host.h"
 
 enum {
     MAX_PRINTED = 4 << 20, /* bytes of printf output of one group */
@@ -97,7 +98,7 @@ static const mach_step *push_run(exec_shave *s, uint64_t cycles, bool flush)
         !mach_cache_take_misses(s->cache, step))
         fault_raise(FAULT_MISSES, 0);
     if (!s->profile)
-        step->detail.mem = mach_cache_take(s->cache);
+        mach_cache_take_to(s->cache, &step->detail.mem);
     else if (flush)
         step->detail.mem = profile_flush_step(s->profile, s->cache);
     else
@@ -555,6 +556,8 @@ static uint64_t next_group(const exec_shave *s)
     const exec_launch *l = s->launch;
     uint64_t i;
 
+    if (s->plain)
+        return s->next;
     if (l->only_group)
         return *l->only_group;
     if (l->list)
@@ -564,7 +567,7 @@ static uint64_t next_group(const exec_shave *s)
 }
 
 /* The SHAVE's next group begins. */
-static void begin_group(exec_shave *s)
+static INLINE void begin_group(exec_shave *s)
 {
     const uint32_t *n = s->launch->groups;
     uint32_t *at = s->wg.ids + SIM_ID_GROUP;
@@ -611,7 +614,7 @@ static bool log_has_room(const exec_shave *s, uint64_t before)
            SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
 }
 
-static bool has_next(const exec_shave *s)
+static INLINE bool has_next(const exec_shave *s)
 {
     const mach_queue *q = s->queue;
 

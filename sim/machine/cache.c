@@ -446,21 +446,29 @@ static void forget_counts(mach_cache *c)
     c->n_misses = 0;
 }
 
+void mach_cache_take_to(mach_cache *c, mach_mem_counts *to)
+{
+    if (c->repeat.owed)
+        cache_rounds_pay(c);
+    /* c->counts has no lines by bank. */
+    *to = c->counts;
+    to->loads_behind = c->ddr.loads_behind;
+    to->lines_before = c->ddr.lines_before;
+    forget_counts(c);
+    if (!mach_moves_lines(to))
+        return;
+    c->ddr.loads_behind = c->ddr.lines_before = 0;
+    for (uint32_t b = 0; b <= c->g.banks.mask; b++) {
+        to->bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
+        c->banks.banks[b].fills = c->banks.backs[b] = 0;
+    }
+}
+
 mach_mem_counts mach_cache_take(mach_cache *c)
 {
     mach_mem_counts n;
-    bool lines;
 
-    if (c->repeat.owed)
-        cache_rounds_pay(c);
-    n = counted(c);
-    lines = mach_moves_lines(&n);
-    c->ddr.loads_behind = c->ddr.lines_before = 0;
-    for (uint32_t b = 0; lines && b <= c->g.banks.mask; b++) {
-        n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
-        c->banks.banks[b].fills = c->banks.backs[b] = 0;
-    }
-    forget_counts(c);
+    mach_cache_take_to(c, &n);
     return n;
 }
 

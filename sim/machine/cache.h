@@ -69,6 +69,7 @@ bool mach_cache_take_misses(mach_cache *c, mach_step *step);
 
 /* Counts since the last take. */
 mach_mem_counts mach_cache_take(mach_cache *c);
+void mach_cache_take_to(mach_cache *c, mach_mem_counts *to);
 /* Takes the counts if they are these, which are those of no line of DDR; else
  * false, and nothing has changed. Quick. */
 bool mach_cache_take_same(mach_cache *c, const mach_mem_counts *quiet);
