@@ -550,14 +550,12 @@ static uint64_t group_in(const exec_window *w, const uint32_t groups[3],
     return (z * groups[1] + y) * groups[0] + x;
 }
 
-/* At place s->next of the order. */
+/* At place s->next of an order that is not plain. */
 static uint64_t next_group(const exec_shave *s)
 {
     const exec_launch *l = s->launch;
     uint64_t i;
 
-    if (s->plain)
-        return s->next;
     if (l->only_group)
         return *l->only_group;
     if (l->list)
@@ -573,7 +571,7 @@ static INLINE void begin_group(exec_shave *s)
     uint32_t *at = s->wg.ids + SIM_ID_GROUP;
     uint64_t before = s->group;
 
-    s->group = next_group(s);
+    s->group = s->plain ? s->next : next_group(s);
     s->running = true;
     if (s->done && s->group == before + 1 && at[0] + 1 < n[0]) {
         at[0]++; /* divisions take longer than small groups */
@@ -647,6 +645,7 @@ static void note_ran(exec_shave *s)
 /* Groups of which only the steps matter, and no callback, phase or limit. */
 static void run_batch(exec_shave *s)
 {
+    uint8_t *window = memory_window(s->mem);
     uint64_t before;
 
     s->phase = MACH_COMP;
@@ -657,7 +656,7 @@ static void run_batch(exec_shave *s)
         s->transfers = 0;
         s->joined.n = 0;
         s->unstepped = true;
-        s->main.fn(&s->wg, memory_window(s->mem), s->args[s->done & 1], s->log);
+        s->main.fn(&s->wg, window, s->args[s->done & 1], s->log);
         if (s->unstepped)
             note_ran(s);
         else
