@@ -131,6 +131,8 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->batches = has_batches(r);
     s->joins = s->batches && l->how.timing == EXEC_FLOWS && !r->trace;
     s->n_groups = n_groups;
+    s->plain = l->how.order == EXEC_SEQUENTIAL && !l->only_group && !l->list &&
+               !l->window;
     s->stop = &r->stop;
     s->prints = r->prints;
     s->scope.window = memory_window(r->mem);

@@ -7,6 +7,7 @@
 #include "sim/exec/copy.h"
 #include "sim/exec/order.h"
 #include "sim/exec/print.h"
+#include "sim/machine/host.h"
 
 enum {
     MAX_PRINTED = 4 << 20, /* bytes of printf output of one group */
@@ -97,7 +98,7 @@ static const mach_step *push_run(exec_shave *s, uint64_t cycles, bool flush)
         !mach_cache_take_misses(s->cache, step))
         fault_raise(FAULT_MISSES, 0);
     if (!s->profile)
-        step->detail.mem = mach_cache_take(s->cache);
+        mach_cache_take_to(s->cache, &step->detail.mem);
     else if (flush)
         step->detail.mem = profile_flush_step(s->profile, s->cache);
     else
@@ -157,9 +158,44 @@ static void make_steps(exec_shave *s, const exec_shave_ran *ran)
     s->joinable &= !mach_moves_lines(&step->detail.mem);
 }
 
+/* The end of the groups from s->ran[k] on that have as many cycles and accesses
+ * each, and numbers in a row; without the last one of all. */
+static uint32_t row_end(const exec_shave *s, uint32_t k)
+{
+    const exec_shave_ran *a = &s->ran[k - 1], *b = a + 1;
+    uint32_t end = s->n_ran - (s->next >= s->end), n = k + 1;
+
+    while (n < end && s->ran[n].cycles == b->cycles &&
+           s->ran[n].group - s->ran[n - 1].group == b->group - a->group &&
+           s->ran[n].log_end - s->ran[n - 1].log_end == b->log_end - a->log_end)
+        n++;
+    return n;
+}
+
+/* Most small groups touch the lines that the one before did. Returns how many
+ * behind s->ran[k] join the queue's last group, the k-th or one like it,
+ * without being looked up. *row: the end of a row found before. */
+static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
+{
+    const mach_step *last = &s->queue->items[s->queue->n - 1];
+    uint32_t n;
+
+    if (!s->joinable || s->sample || last->detail.mem.load_l2_hits)
+        return 0;
+    if (*row <= k)
+        *row = row_end(s, k);
+    n = mach_cache_again(s->cache, s->log + s->log_from,
+                         s->ran[k].log_end - s->log_from, *row - k - 1);
+    if (!n || !mach_queue_join(s->queue, s->ran[k + 1].group))
+        return 0;
+    return mach_queue_join_more(s->queue, n - 1) ? n : 1;
+}
+
 /* Makes the steps of the groups that have run. */
 static void settle(exec_shave *s)
 {
+    uint32_t row = 0;
+
     if (!s->n_ran)
         return;
     for (uint32_t k = 0; k < s->n_ran; k++) {
@@ -170,9 +206,10 @@ static void settle(exec_shave *s)
             s->joinable = false;
 
         look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
-        s->log_from = ran->log_end;
         if (timed(s))
             make_steps(s, ran);
+        k += k ? join_unlooked(s, k, &row) : 0;
+        s->log_from = s->ran[k].log_end;
     }
     s->n_ran = 0;
     charge(s, s->uncharged);
@@ -513,7 +550,7 @@ static uint64_t group_in(const exec_window *w, const uint32_t groups[3],
     return (z * groups[1] + y) * groups[0] + x;
 }
 
-/* At place s->next of the order. */
+/* At place s->next of an order that is not plain. */
 static uint64_t next_group(const exec_shave *s)
 {
     const exec_launch *l = s->launch;
@@ -528,13 +565,13 @@ static uint64_t next_group(const exec_shave *s)
 }
 
 /* The SHAVE's next group begins. */
-static void begin_group(exec_shave *s)
+static INLINE void begin_group(exec_shave *s)
 {
     const uint32_t *n = s->launch->groups;
     uint32_t *at = s->wg.ids + SIM_ID_GROUP;
     uint64_t before = s->group;
 
-    s->group = next_group(s);
+    s->group = s->plain ? s->next : next_group(s);
     s->running = true;
     if (s->done && s->group == before + 1 && at[0] + 1 < n[0]) {
         at[0]++; /* divisions take longer than small groups */
@@ -575,7 +612,7 @@ static bool log_has_room(const exec_shave *s, uint64_t before)
            SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
 }
 
-static bool has_next(const exec_shave *s)
+static INLINE bool has_next(const exec_shave *s)
 {
     const mach_queue *q = s->queue;
 
@@ -608,6 +645,7 @@ static void note_ran(exec_shave *s)
 /* Groups of which only the steps matter, and no callback, phase or limit. */
 static void run_batch(exec_shave *s)
 {
+    uint8_t *window = memory_window(s->mem);
     uint64_t before;
 
     s->phase = MACH_COMP;
@@ -618,7 +656,7 @@ static void run_batch(exec_shave *s)
         s->transfers = 0;
         s->joined.n = 0;
         s->unstepped = true;
-        s->main.fn(&s->wg, memory_window(s->mem), s->args[s->done & 1], s->log);
+        s->main.fn(&s->wg, window, s->args[s->done & 1], s->log);
         if (s->unstepped)
             note_ran(s);
         else

@@ -55,6 +55,7 @@ typedef struct exec_shave {
     uint32_t broken_at;      /* at this address */
     uint64_t next, end;      /* positions in the launch's order */
     uint64_t stride;         /* between this SHAVE's positions */
+    bool plain;              /* the order's places are the groups' numbers */
     uint64_t n_groups;       /* of the launch */
     uint32_t transfers;      /* of the current group and phase */
     copy_joined joined;      /* their events that others joined */

@@ -353,6 +353,36 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n)
         plain_access(c, list[i]);
 }
 
+/* The bits of an access that tell lines apart, and all that are no address.
+ * Places are addresses moved by a multiple of 64 bytes, so no line of more
+ * bytes is told from addresses. */
+static uint64_t line_bits(const mach_cache *c)
+{
+    uint32_t shift = c->l1.line_shift < 6 ? c->l1.line_shift : 6;
+
+    return ~((UINT64_C(1) << shift) - 1);
+}
+
+uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
+                          size_t period, uint32_t most)
+{
+    uint64_t line = line_bits(c);
+    uint32_t times = 0;
+
+    if (!c->fast)
+        return 0;
+    for (; times < most; times++, list += period)
+        for (size_t i = 0; i < period; i++) {
+            uint64_t next = list[i + period];
+
+            if (((list[i] ^ next) & line) ||
+                (next & ~line) + MACH_ACCESS_BYTES(next) > -line ||
+                (list[i] & ~line) + MACH_ACCESS_BYTES(next) > -line)
+                return times;
+        }
+    return times;
+}
+
 static mach_mem_counts counted(const mach_cache *c)
 {
     mach_mem_counts now = c->counts;
@@ -417,21 +447,29 @@ static void forget_counts(mach_cache *c)
     c->n_misses = 0;
 }
 
+void mach_cache_take_to(mach_cache *c, mach_mem_counts *to)
+{
+    if (c->repeat.owed)
+        cache_rounds_pay(c);
+    /* c->counts has no lines by bank. */
+    *to = c->counts;
+    to->loads_behind = c->ddr.loads_behind;
+    to->lines_before = c->ddr.lines_before;
+    forget_counts(c);
+    if (!mach_moves_lines(to))
+        return;
+    c->ddr.loads_behind = c->ddr.lines_before = 0;
+    for (uint32_t b = 0; b <= c->g.banks.mask; b++) {
+        to->bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
+        c->banks.banks[b].fills = c->banks.backs[b] = 0;
+    }
+}
+
 mach_mem_counts mach_cache_take(mach_cache *c)
 {
     mach_mem_counts n;
-    bool lines;
 
-    if (c->repeat.owed)
-        cache_rounds_pay(c);
-    n = counted(c);
-    lines = mach_moves_lines(&n);
-    c->ddr.loads_behind = c->ddr.lines_before = 0;
-    for (uint32_t b = 0; lines && b <= c->g.banks.mask; b++) {
-        n.bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
-        c->banks.banks[b].fills = c->banks.backs[b] = 0;
-    }
-    forget_counts(c);
+    mach_cache_take_to(c, &n);
     return n;
 }
 

@@ -43,7 +43,15 @@ void mach_cache_store(mach_cache *c, uint32_t addr, uint32_t bytes);
 #define MACH_ACCESS_IS_STORE(a) ((a) >> 48 & 1)
 void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n);
 
-/* The same, one access after the other; what access k did is added to
+/* list[0] to list[period - 1] ran last, and each load hit L1, each store L2.
+ * How many of the next lists of as many accesses, `most` at most, ask for the
+ * same lines in the same order? These hit as well, with the same counts each,
+ * and leave all tags as they are: they need not be run. At the price of a
+ * comparison. */
+uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
+                          size_t period, uint32_t most);
+
+/* As mach_cache_run, one access after the other; what access k did is added to
  * counts[owner[k]] as well, but for lines by bank. */
 void mach_cache_run_owned(mach_cache *c, const uint64_t *list, size_t n,
                           const uint32_t *owner, mach_mem_counts *counts);
@@ -61,6 +69,7 @@ bool mach_cache_take_misses(mach_cache *c, mach_step *step);
 
 /* Counts since the last take. */
 mach_mem_counts mach_cache_take(mach_cache *c);
+void mach_cache_take_to(mach_cache *c, mach_mem_counts *to);
 /* Takes the counts if they are these, which are those of no line of DDR; else
  * false, and nothing has changed. Quick. */
 bool mach_cache_take_same(mach_cache *c, const mach_mem_counts *quiet);

@@ -77,6 +77,16 @@ bool mach_queue_join(mach_queue *q, uint64_t id)
     return true;
 }
 
+bool mach_queue_join_more(mach_queue *q, uint32_t n)
+{
+    mach_step *group = &q->items[q->n - 2];
+
+    if (n > UINT32_MAX - group->more)
+        return false;
+    group->more += n;
+    return true;
+}
+
 bool mach_queue_part(mach_queue *q, uint32_t at)
 {
     uint64_t more = q->items[at].more, distance = q->items[at].detail.distance;
@@ -213,35 +223,30 @@ static bool is_quiet(const mach_queue *q, uint32_t at)
            !mach_moves_lines(&step[1].detail.mem);
 }
 
-/* Whether nobody would see the times of the next group and of those it stands
- * for: no transfer is on its way, no trace, and the limit is not reached. */
-static bool goes_unseen(const engine *e, uint32_t i, uint32_t at)
+/* Whether nobody would see the times of the SHAVE's next groups: no transfer is
+ * on its way, no trace. */
+static bool is_unseen(const engine *e, uint32_t i)
 {
-    const mach_step *step = &e->queues[i].items[at];
     const engine_shave *s = &e->shaves[i];
-    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
-    uint64_t passed;
 
-    if (e->trace || e->launch->transactions || s->n_loaded != s->n_retired ||
-        !is_quiet(&e->queues[i], at) || !have_ended(s, all_transfers))
-        return false;
-    passed = e->desc->wg_dispatch + engine_run_alone(e, &step[1]);
-    passed *= step->more + UINT64_C(1);
-    return passed <= limit && s->accounted <= limit - passed;
+    return !e->trace && !e->launch->transactions &&
+           s->n_loaded == s->n_retired && have_ended(s, all_transfers);
 }
 
-/* Does groups that go unseen at once. *there: another is left. */
+/* Does groups that go unseen at once, up to the launch's limit. *there: another
+ * is left. */
 static vpu_status pass_unseen(engine *e, uint32_t i, bool *there)
 {
     mach_queue *q = &e->queues[i];
+    bool unseen = is_unseen(e, i);
     vpu_status st = VPU_OK;
     uint32_t at;
 
-    while (!st && *there && goes_unseen(e, i, q->head)) {
+    while (!st && *there && unseen && is_quiet(q, q->head)) {
         uint64_t n = q->items[q->head].more + UINT64_C(1);
 
-        engine_account(e, i, MACH_CAUSE_DISPATCH, n * e->desc->wg_dispatch);
-        engine_run_unseen(e, i, &q->items[q->head + 1], n);
+        if (!engine_run_unseen(e, i, &q->items[q->head + 1], n))
+            break;
         e->profile->groups += n;
         e->profile->shave_groups[i] += n;
         q->head += 2;

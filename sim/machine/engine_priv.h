@@ -126,10 +126,9 @@ static inline bool engine_all_ended(const engine_shave *s, uint64_t slot,
 /* engine_run.c: do the RUN step. False: not finished, the SHAVE sleeps. */
 bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
 
-/* Cycles of a RUN step when alone. */
-uint64_t engine_run_alone(const engine *e, const mach_step *step);
-/* The RUN steps of n groups alike, which move no line. */
-void engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
+/* Dispatch and RUN steps of n groups alike, which move no line and nobody sees.
+ * False, and nothing has changed: they end behind the launch's limit. */
+bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);
 
 /* engine_dma.c */

@@ -97,22 +97,23 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
                    m->write_backs * e->desc->l2_line);
 }
 
-uint64_t engine_run_alone(const engine *e, const mach_step *step)
+bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
 {
+    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
     engine_run_cost c = cost_of(e->desc, &e->dram, step);
+    uint64_t passed = n * (e->desc->wg_dispatch + alone_of(&c));
+    uint64_t *causes = e->profile->by_cause[i];
 
-    return alone_of(&c);
-}
-
-void engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
-{
-    engine_run_cost c = cost_of(e->desc, &e->dram, step);
-
-    assert(!c.bytes);
-    engine_account(e, i, MACH_CAUSE_ISSUE, n * c.issue);
-    engine_account(e, i, MACH_CAUSE_L2, n * c.l2);
-    engine_account(e, i, MACH_CAUSE_STORE, n * c.store);
+    assert(!c.bytes && !e->trace);
+    if (passed > limit || e->shaves[i].accounted > limit - passed)
+        return false;
+    causes[MACH_CAUSE_DISPATCH] += n * e->desc->wg_dispatch;
+    causes[MACH_CAUSE_ISSUE] += n * c.issue;
+    causes[MACH_CAUSE_L2] += n * c.l2;
+    causes[MACH_CAUSE_STORE] += n * c.store;
+    e->shaves[i].accounted += passed;
     count_memory(e->profile, &step->detail.mem, 0, n);
+    return true;
 }
 
 /* Of the banks there are: a copy of all there could be takes as long as the

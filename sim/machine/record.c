@@ -2,7 +2,11 @@
  *
  * The steps of a SHAVE lie one behind the other in a block of bytes that grows:
  * a head, and behind it what the step's kind has of the rest, of `bank_lines`
- * those that are not 0. */
+ * those that are not 0. Of a RUN step that is like one of the last few only the
+ * head's first half is there, which says where that one lies.
+ *
+ * A block is made of pieces, so that it grows without being copied. A step lies
+ * in one piece: where the longest one would not fit, the next piece begins. */
 #include "sim/machine/record.h"
 
 #include <stdlib.h>
@@ -13,16 +17,36 @@
 
 typedef struct {
     uint8_t kind;   /* mach_step_kind */
-    uint8_t memory; /* RUN: mem follows */
+    uint8_t memory; /* RUN: mem follows, or LIKE */
     uint16_t banks; /* RUN: of each bit that is set a bank_lines follows */
-    uint32_t more;  /* GROUP: if not 0, distance follows */
+    uint32_t more;  /* GROUP: if not 0, distance follows; LIKE: where the other
+                       one lies */
     uint64_t id, issue_cycles;
 } head;
 
+enum {
+    MEM_HEAD = offsetof(mach_mem_counts, bank_lines),
+    LIKE = 2,
+    LIKE_BYTES = offsetof(head, id),
+    LONGEST = sizeof(head) + sizeof(mach_mem_counts) + sizeof(mach_transfer),
+    PIECE = 1 << 15,
+    N_LAST = 4
+};
+
+/* A RUN step without lines by bank. */
 typedef struct {
-    uint8_t *bytes;
-    size_t n, cap;
-    uint32_t more; /* of the last group */
+    uint8_t mem[MEM_HEAD];
+    uint64_t issue_cycles;
+    uint32_t at; /* in the block, + 1 */
+} short_run;
+
+typedef struct {
+    uint8_t **pieces;
+    uint32_t n_pieces;
+    size_t n;
+    uint32_t more;          /* of the last group */
+    short_run last[N_LAST]; /* that were written whole */
+    uint32_t oldest;        /* of these */
 } block;
 
 struct mach_record {
@@ -37,8 +61,6 @@ struct mach_record {
     void *user;
 };
 
-enum { MEM_HEAD = offsetof(mach_mem_counts, bank_lines) };
-
 mach_record *mach_record_create(uint64_t max_bytes)
 {
     mach_record *r = oom_malloc(sizeof *r);
@@ -50,8 +72,12 @@ mach_record *mach_record_create(uint64_t max_bytes)
 static void forget(mach_record *r)
 {
     for (int i = 0; i < MACH_MAX_SHAVES; i++) {
-        free(r->shaves[i].bytes);
-        r->shaves[i] = (block){0};
+        block *b = &r->shaves[i];
+
+        for (uint32_t k = 0; k < b->n_pieces; k++)
+            free(b->pieces[k]);
+        free(b->pieces);
+        *b = (block){0};
     }
     r->n_bytes = 0;
 }
@@ -75,21 +101,42 @@ const mach_launch *mach_record_launch(const mach_record *r)
 
 /* --- writing ------------------------------------------------------------- */
 
-/* Room for n bytes more; NULL: there is none. */
-static uint8_t *room_for(mach_record *r, block *b, size_t n)
+/* Where the step behind `at` begins. */
+static size_t step_at(size_t at)
 {
-    if (b->cap - b->n < n) {
-        size_t cap = b->cap ? 2 * b->cap : 4096;
-        uint8_t *bytes = r->short_of_memory ? NULL : realloc(b->bytes, cap);
+    return PIECE - at % PIECE < LONGEST ? (at / PIECE + 1) * PIECE : at;
+}
 
-        if (!bytes) {
-            r->short_of_memory = true;
-            return NULL;
-        }
-        b->bytes = bytes;
-        b->cap = cap;
+static bool add_piece(block *b)
+{
+    uint8_t **pieces = b->pieces;
+
+    if (!(b->n_pieces & (b->n_pieces - 1))) {
+        size_t cap = b->n_pieces ? 2 * b->n_pieces : 1;
+
+        pieces = realloc(pieces, cap * sizeof *pieces);
+        if (!pieces)
+            return false;
+        b->pieces = pieces;
     }
-    return b->bytes + b->n;
+    pieces[b->n_pieces] = malloc(PIECE);
+    if (!pieces[b->n_pieces])
+        return false;
+    b->n_pieces++;
+    return true;
+}
+
+/* Room for a step; NULL: there is none. */
+static uint8_t *room_for_step(mach_record *r, block *b)
+{
+    size_t at = step_at(b->n);
+
+    if (at / PIECE == b->n_pieces && (r->short_of_memory || !add_piece(b))) {
+        r->short_of_memory = true;
+        return NULL;
+    }
+    b->n = at;
+    return b->pieces[at / PIECE] + at % PIECE;
 }
 
 static inline uint8_t *put(uint8_t *at, const void *data, size_t n)
@@ -114,11 +161,66 @@ static bool has_memory(const mach_mem_counts *m)
     return memcmp(m, &none, MEM_HEAD) != 0;
 }
 
+static const short_run *like_one(const block *b, const mach_step *s)
+{
+    for (uint32_t k = 0; k < N_LAST; k++)
+        if (b->last[k].at && b->last[k].issue_cycles == s->issue_cycles &&
+            !memcmp(b->last[k].mem, &s->detail.mem, MEM_HEAD))
+            return &b->last[k];
+    return NULL;
+}
+
+/* Is it like one of the last? Else it becomes one of them. */
+static bool put_like(block *b, const mach_step *s, head *h, uint8_t *to)
+{
+    const short_run *like = like_one(b, s);
+    short_run *last = &b->last[b->oldest];
+
+    if (like) {
+        h->memory = LIKE;
+        h->more = like->at - 1;
+        b->n += (size_t)(put(to, h, LIKE_BYTES) - to);
+        return true;
+    }
+    if (b->n < UINT32_MAX) {
+        memcpy(last->mem, &s->detail.mem, MEM_HEAD);
+        last->issue_cycles = s->issue_cycles;
+        last->at = (uint32_t)b->n + 1;
+        b->oldest = (b->oldest + 1) % N_LAST;
+    }
+    return false;
+}
+
+/* What a step takes that is written whole: what max_bytes counts. */
+static size_t bytes_of(const head *h)
+{
+    return sizeof *h + (h->more ? sizeof(uint64_t) : 0) +
+           (h->memory ? MEM_HEAD : 0) +
+           (size_t)__builtin_popcount(h->banks) * sizeof(uint32_t) +
+           (h->kind == MACH_STEP_DMA ? sizeof(mach_transfer) : 0);
+}
+
+static void put_whole(block *b, const mach_step *s, const head *h, uint8_t *to)
+{
+    const mach_mem_counts *m = &s->detail.mem;
+    uint8_t *at = put(to, h, sizeof *h);
+
+    if (h->more)
+        at = put(at, &s->detail.distance, sizeof s->detail.distance);
+    if (h->memory)
+        at = put(at, m, MEM_HEAD);
+    for (uint32_t banks = h->banks; banks; banks &= banks - 1)
+        at = put(at, &m->bank_lines[__builtin_ctz(banks)],
+                 sizeof *m->bank_lines);
+    if (h->kind == MACH_STEP_DMA)
+        at = put(at, &s->detail.dma, sizeof s->detail.dma);
+    b->n += (size_t)(at - to);
+}
+
 static void put_step(mach_record *r, block *b, const mach_step *s)
 {
     const mach_mem_counts *m = &s->detail.mem;
-    uint8_t *at = room_for(r, b, sizeof(head) + sizeof s->detail);
-    size_t n;
+    uint8_t *to = room_for_step(r, b);
     head h = {
         .kind = (uint8_t)s->kind, .id = s->id, .issue_cycles = s->issue_cycles};
 
@@ -128,21 +230,12 @@ static void put_step(mach_record *r, block *b, const mach_step *s)
         h.banks = banks_in_use(m);
         h.memory = h.banks || has_memory(m);
     }
-    if (!at)
+    if (!to)
         return;
-    at = put(at, &h, sizeof h);
-    if (h.more)
-        at = put(at, &s->detail.distance, sizeof s->detail.distance);
-    if (h.memory)
-        at = put(at, m, MEM_HEAD);
-    for (uint32_t banks = h.banks; banks; banks &= banks - 1)
-        at = put(at, &m->bank_lines[__builtin_ctz(banks)],
-                 sizeof *m->bank_lines);
-    if (s->kind == MACH_STEP_DMA)
-        at = put(at, &s->detail.dma, sizeof s->detail.dma);
-    n = (size_t)(at - b->bytes) - b->n;
-    b->n += n;
-    r->n_bytes += n * (b->more + UINT64_C(1));
+    r->n_bytes += bytes_of(&h) * (b->more + UINT64_C(1));
+    if (h.memory && !h.banks && !h.id && put_like(b, s, &h, to))
+        return;
+    put_whole(b, s, &h, to);
 }
 
 bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
@@ -218,33 +311,57 @@ mach_record_cursor mach_record_steps(const mach_record *r, uint32_t shave)
     return (mach_record_cursor){.record = r, .shave = shave};
 }
 
-static void get(mach_record_cursor *c, void *to, size_t n)
+static const uint8_t *get(const uint8_t *from, void *to, size_t n)
 {
-    memcpy(to, c->record->shaves[c->shave].bytes + c->at, n);
-    c->at += n;
+    memcpy(to, from, n);
+    return from + n;
 }
 
-/* The step as it was recorded. */
-static bool next_recorded(mach_record_cursor *c, mach_step *out)
+/* The step that is written whole there; where it ends. */
+static const uint8_t *read_whole(const uint8_t *from, mach_step *out)
 {
     head h;
 
-    if (c->at == c->record->shaves[c->shave].n)
-        return false;
-    get(c, &h, sizeof h);
+    from = get(from, &h, sizeof h);
     *out = (mach_step){.kind = (mach_step_kind)h.kind,
                        .more = h.more,
                        .id = h.id,
                        .issue_cycles = h.issue_cycles};
     if (h.more)
-        get(c, &out->detail.distance, sizeof out->detail.distance);
+        from = get(from, &out->detail.distance, sizeof out->detail.distance);
     if (h.memory)
-        get(c, &out->detail.mem, MEM_HEAD);
+        from = get(from, &out->detail.mem, MEM_HEAD);
     for (int i = 0; i < MACH_MAX_BANKS; i++)
         if (h.banks >> i & 1)
-            get(c, &out->detail.mem.bank_lines[i], sizeof(uint32_t));
+            from = get(from, &out->detail.mem.bank_lines[i], sizeof(uint32_t));
     if (h.kind == MACH_STEP_DMA)
-        get(c, &out->detail.dma, sizeof out->detail.dma);
+        from = get(from, &out->detail.dma, sizeof out->detail.dma);
+    return from;
+}
+
+static const uint8_t *byte_at(const block *b, size_t at)
+{
+    return b->pieces[at / PIECE] + at % PIECE;
+}
+
+/* The step as it was recorded. */
+static bool next_recorded(mach_record_cursor *c, mach_step *out)
+{
+    const block *b = &c->record->shaves[c->shave];
+    const uint8_t *from;
+    head h;
+
+    if (c->at == b->n)
+        return false;
+    c->at = step_at(c->at);
+    from = byte_at(b, c->at);
+    memcpy(&h, from, LIKE_BYTES);
+    if (h.memory == LIKE) {
+        read_whole(byte_at(b, h.more), out);
+        c->at += LIKE_BYTES;
+    } else {
+        c->at += (size_t)(read_whole(from, out) - from);
+    }
     return true;
 }
 

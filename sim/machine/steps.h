@@ -115,6 +115,9 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
  * of DDR, not given to the engine yet, and that the next group is like it and
  * gets no further step. */
 bool mach_queue_join(mach_queue *q, uint64_t id);
+/* The same for the next n groups of the row at once, behind one that joined.
+ * False: they are too many. */
+bool mach_queue_join_more(mach_queue *q, uint32_t n);
 /* The group at q->items[at] stands for itself alone again, the others follow
  * it. False: memory is short, and nothing has changed. */
 bool mach_queue_part(mach_queue *q, uint32_t at);

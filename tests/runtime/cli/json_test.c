@@ -136,18 +136,16 @@ END_TEST
 /* --- modes of the simulator ---------------------------------------------- */
 
 /* Without what depends on the host and on runs before. */
-static json_t *report_of(const char *fast_cache, const char *more)
+static json_t *report_of(const char *layer, const char *fast_cache,
+                         const char *more)
 {
     char root[PATH_MAX];
     json_t *j, *stage;
     size_t i;
 
     ck_assert(getcwd(root, sizeof root) != NULL);
-    j = json_of(arena_printf(p.arena,
-                             "run %s/kernels/grn/layer.xml --layer GRN "
-                             "--shape in0=1x16x24x40 --param bias=1.0 --quiet "
-                             "--json %s %s",
-                             root, more, fast_cache));
+    j = json_of(arena_printf(p.arena, "run %s/%s --quiet --json %s %s", root,
+                             layer, more, fast_cache));
     json_array_foreach(json_object_get(j, "stages"), i, stage)
     {
         ck_assert_double_le(fields_real(stage, "host_engine_s"),
@@ -164,19 +162,52 @@ static json_t *report_of(const char *fast_cache, const char *more)
 /* However the cache model finds its counts, they are the same. */
 START_TEST(fast_cache_changes_no_report)
 {
+    static const char grn[] = "kernels/grn/layer.xml --layer GRN "
+                              "--shape in0=1x16x24x40 --param bias=1.0";
     static const char *const more[] = {"", "--timing transaction"};
     static const char *const sums[] = {"--set fast_cache=0",
                                        "--set fast_cache=3"};
-    json_t *want = report_of("", more[_i]);
+    json_t *want = report_of(grn, "", more[_i]);
 
     for (int k = 0; k < 2; k++) {
-        json_t *got = report_of(sums[k], more[_i]);
+        json_t *got = report_of(grn, sums[k], more[_i]);
         char *shown = json_dumps(got, JSON_SORT_KEYS | JSON_INDENT(1));
 
         ck_assert_msg(json_equal(got, want), "%s", shown);
         free(shown);
         json_decref(got);
     }
+    json_decref(want);
+}
+END_TEST
+
+/* Small groups touch the lines of the one before, and are not looked up then.
+ */
+static const char *const small_groups[] = {
+    "--layer Tiny --shape in0=1x1x1x5003:f32",
+    "--layer Tiny --shape in0=1x1x1x9000:f32 --order reverse --shaves 3",
+    "--layer Tiny --shape in0=1x1x1x4000:f32 --order random:7",
+    "--layer Tiny --shape in0=1x1x1x777:f32 --set wg_split=1 --shaves 2",
+    "--layer Tiny --shape in0=1x1x1x5000:f32 --set l2_line=128 "
+    "--set l1d_line=128",
+    "--layer Tiny --shape in0=1x1x1x5000:f32 --set l1d_line=16 "
+    "--set l1d_bytes=64 --set store_buffer=1 --threads 1",
+    "--layer Tiny --shape in0=1x1x1x30000:f32 --set l1d_bytes=64 "
+    "--set l2_bytes=32768 --threads 2",
+    "--layer Reduction --shape in0=1x1x1x16384:f32 --shape out0=1x1x1x64:f32",
+    "--layer Same --shape in0=1x1x2x4:f32",
+};
+
+START_TEST(small_groups_change_no_report)
+{
+    const char *layer = "tests/bench/layer.xml";
+    json_t *want = report_of(layer, "--set fast_cache=0", small_groups[_i]);
+    json_t *got = report_of(layer, "", small_groups[_i]);
+    char *shown = json_dumps(got, JSON_SORT_KEYS | JSON_INDENT(1));
+
+    ck_assert_msg(json_equal(got, want), "%s", shown);
+    free(shown);
+    json_decref(got);
     json_decref(want);
 }
 END_TEST
@@ -350,6 +381,8 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, machine_says_every_parameter);
     tcase_add_loop_test(t, fast_cache_changes_no_report, 0, 2);
+    tcase_add_loop_test(t, small_groups_change_no_report, 0,
+                        sizeof small_groups / sizeof *small_groups);
     tcase_add_test(t, asm_says_the_programs);
     tcase_add_test(t, blob_says_stages_and_buffers);
     tcase_add_test(t, blob_says_arguments);

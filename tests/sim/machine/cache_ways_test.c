@@ -289,6 +289,115 @@ START_TEST(misses_are_those_of_the_plain_model)
 }
 END_TEST
 
+/* --- lists that need not be run ------------------------------------------- */
+
+/* A group's accesses, each of which moves by a distance of its own from group
+ * to group. */
+typedef struct {
+    uint64_t sites[12];
+    uint32_t n, steps[12];
+} small_group;
+
+static small_group make_small_group(uint32_t *x)
+{
+    static const uint32_t steps[] = {0, 1, 2, 4, 4, 8, 12, 32, 64, 4096};
+    small_group g = {.n = draw(x, 13)};
+    uint32_t spread = draw(x, 2) ? 256 : 1u << 14;
+
+    for (uint32_t i = 0; i < g.n; i++) {
+        uint32_t at = 0x10000000 + draw(x, spread) + draw(x, 3) * REGION;
+
+        at -= draw(x, 2) ? at % 16 : 0;
+        g.sites[i] = MACH_ACCESS(at, 1u << draw(x, 7), !draw(x, 3));
+        g.steps[i] = steps[draw(x, 10)];
+    }
+    return g;
+}
+
+/* Returns the accesses of n groups. */
+static size_t run_of_small_group(small_group g, uint32_t n, uint64_t *list)
+{
+    size_t k = 0;
+
+    for (; n; n--)
+        for (uint32_t i = 0; i < g.n; i++) {
+            list[k++] = g.sites[i];
+            g.sites[i] += g.steps[i];
+        }
+    return k;
+}
+
+static bool all_hit(const mach_mem_counts *m)
+{
+    return !m->load_l2_hits && !mach_moves_lines(m);
+}
+
+/* The plain model runs the lists that are said to need no run, and counts what
+ * the one before them did. */
+static uint32_t run_again(const uint64_t *list, uint32_t period, uint32_t most,
+                          const mach_mem_counts *last)
+{
+    uint32_t again = mach_cache_again(fast, list, period, most);
+
+    ck_assert_uint_le(again, most);
+    for (uint32_t k = 1; k <= again; k++) {
+        mach_mem_counts n;
+
+        mach_cache_run(plain, list + k * period, period);
+        n = mach_cache_take(plain);
+        if (memcmp(&n, last, sizeof n))
+            ck_abort_msg("fast_cache=%u: list %u of %u accesses has other "
+                         "counts than the one before",
+                         ways, k, period);
+    }
+    return again;
+}
+
+static uint32_t run_small_groups(uint32_t *x)
+{
+    enum { MOST = 40 };
+    uint64_t list[12 * MOST];
+    small_group g = make_small_group(x);
+    uint32_t n = 1 + draw(x, MOST), unrun = 0;
+
+    run_of_small_group(g, n, list);
+    for (uint32_t k = 0; k < n; k++) {
+        const uint64_t *at = list + k * g.n;
+        mach_mem_counts got, want;
+
+        mach_cache_run(fast, at, g.n);
+        mach_cache_run(plain, at, g.n);
+        got = mach_cache_take(fast);
+        want = mach_cache_take(plain);
+        if (memcmp(&got, &want, sizeof got))
+            ck_abort_msg("fast_cache=%u: group %u of %u", ways, k, n);
+        if (all_hit(&got)) {
+            uint32_t again = run_again(at, g.n, n - 1 - k, &got);
+
+            unrun += again;
+            k += again;
+        }
+    }
+    return unrun;
+}
+
+START_TEST(lists_like_one_that_hit_need_no_run)
+{
+    for (uint32_t w = 0; w <= MACH_ALL_WAYS; w++) {
+        uint32_t x = (uint32_t)_i + 100, unrun = 0;
+
+        begin(w, _i);
+        for (int round = 0; round < 30 * ROUNDS; round++)
+            unrun += run_small_groups(&x);
+        if (!w)
+            ck_assert_uint_eq(unrun, 0);
+        else if (strcmp(shapes[_i].sets[1], "l2_ways=4"))
+            ck_assert_uint_gt(unrun, ROUNDS);
+        end();
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("fast ways of the cache model");
@@ -300,6 +409,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, counts_are_those_of_the_plain_model, 0, N_SHAPES);
     tcase_add_loop_test(t, misses_are_those_of_the_plain_model, 0, N_SHAPES);
+    tcase_add_loop_test(t, lists_like_one_that_hit_need_no_run, 0, N_SHAPES);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);

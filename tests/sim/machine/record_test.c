@@ -259,6 +259,131 @@ START_TEST(incomplete)
 }
 END_TEST
 
+/* --- drawn steps ---------------------------------------------------------- */
+
+enum { DRAWN = 6000, KINDS_OF_RUN = 7 };
+
+static uint32_t state;
+
+static uint32_t draw(uint32_t n)
+{
+    state = state * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)state * n >> 32);
+}
+
+/* Few that differ, each in one number from another: most steps of a launch are
+ * alike. */
+static mach_step draw_run(void)
+{
+    uint32_t kind = draw(KINDS_OF_RUN);
+    mach_step s = {.kind = MACH_STEP_RUN, .issue_cycles = 90 + kind / 4};
+    mach_mem_counts *m = &s.detail.mem;
+
+    if (!draw(20))
+        s.id = draw(3);
+    if (kind == 6)
+        return s;
+    m->load_l1_hits = 3 + kind % 2;
+    m->store_bytes = 4 + kind / 5;
+    m->load_fills = kind == 3;
+    if (kind == 3 || !draw(10))
+        m->bank_lines[draw(MACH_MAX_BANKS)] = 1 + draw(2);
+    return s;
+}
+
+static mach_step draw_step(void)
+{
+    mach_step s = draw_run();
+
+    if (!draw(12)) {
+        s = (mach_step){.kind = MACH_STEP_DMA, .issue_cycles = draw(9)};
+        s.detail.dma = (mach_transfer){.bytes = draw(1000), .lines = draw(9)};
+        s.detail.dma.ddr.plane_pitch = draw(1000);
+    } else if (!draw(12)) {
+        s = (mach_step){.kind = MACH_STEP_WAIT, .id = draw(9)};
+    }
+    return s;
+}
+
+static void expect_step(mach_record_cursor *c, const mach_step *want)
+{
+    mach_step s;
+
+    ck_assert(mach_record_next(c, &s));
+    if (memcmp(&s, want, sizeof s))
+        ck_abort_msg("step %llu, %llu cycles: another one, %llu, %llu",
+                     (unsigned long long)want->id,
+                     (unsigned long long)want->issue_cycles,
+                     (unsigned long long)s.id,
+                     (unsigned long long)s.issue_cycles);
+}
+
+/* Groups of some steps, some of which stand for others, of two SHAVEs in turns.
+ */
+START_TEST(drawn_steps_come_back)
+{
+    mach_record *r = mach_record_create(UINT64_C(1) << 30);
+    mach_launch like = {.n_shaves = SHAVES};
+    mach_step *steps = calloc((size_t)DRAWN * 4, sizeof *steps);
+    mach_record_cursor c[SHAVES];
+
+    ck_assert_ptr_nonnull(steps);
+    state = (uint32_t)_i + 1;
+    mach_record_begin(r, &like);
+    for (uint32_t g = 0; g < DRAWN; g++) {
+        mach_step *s = steps + (size_t)4 * g;
+
+        s[0] = (mach_step){.kind = MACH_STEP_GROUP, .id = g * 100};
+        s[0].more = draw(2) ? draw(5) : 0;
+        s[0].detail.distance = s[0].more ? 1 + draw(9) : 0;
+        for (uint32_t k = 1; k < 4; k++)
+            s[k] = draw_step();
+        for (uint32_t k = 0; k < 4; k++)
+            ck_assert(mach_record_add(r, g % 2, &s[k]));
+    }
+    for (uint32_t i = 0; i < SHAVES; i++)
+        c[i] = mach_record_steps(r, i);
+    for (uint32_t g = 0; g < DRAWN; g++) {
+        const mach_step *s = steps + (size_t)4 * g;
+        mach_step group = {.kind = MACH_STEP_GROUP, .id = s->id};
+
+        for (uint32_t n = 0; n <= s->more; n++) {
+            expect_step(&c[g % 2], &group);
+            group.id += s->detail.distance;
+            for (uint32_t k = 1; k < 4; k++)
+                expect_step(&c[g % 2], &s[k]);
+        }
+    }
+    for (uint32_t i = 0; i < SHAVES; i++)
+        ck_assert(!mach_record_next(&c[i], steps));
+    mach_record_free(r);
+    free(steps);
+}
+END_TEST
+
+/* What a record may hold is counted as if each step were written whole. */
+START_TEST(alike_steps_count_whole)
+{
+    enum { N = 1000, GROUP = 24, RUN = 24 + 48 };
+    mach_step group = {.kind = MACH_STEP_GROUP};
+    mach_step run = {.kind = MACH_STEP_RUN, .issue_cycles = 7};
+    mach_launch like = {.n_shaves = SHAVES};
+
+    run.detail.mem.load_l1_hits = 1;
+    for (uint64_t less = 0; less < 2; less++) {
+        mach_record *r = mach_record_create(GROUP + RUN * N - less);
+
+        mach_record_begin(r, &like);
+        ck_assert(mach_record_add(r, 0, &group));
+        for (uint32_t k = 1; k < N; k++)
+            ck_assert(mach_record_add(r, 0, &run));
+        ck_assert_int_eq(mach_record_add(r, 0, &run), !less);
+        ck_assert_int_eq(mach_record_complete(r), !less);
+        mach_record_free(r);
+    }
+}
+END_TEST
+
 START_TEST(fewer_shaves)
 {
     mach_record *r = mach_record_create(1 << 20);
@@ -294,6 +419,8 @@ int main(void)
     tcase_add_test(t, read_back);
     tcase_add_test(t, edited);
     tcase_add_test(t, incomplete);
+    tcase_add_loop_test(t, drawn_steps_come_back, 0, 8);
+    tcase_add_test(t, alike_steps_count_whole);
     tcase_add_test(t, fewer_shaves);
     tcase_add_test(t, parameters);
     suite_add_tcase(s, t);

@@ -133,6 +133,21 @@ static void push_group(mach_queue *q, const group *g)
     }
 }
 
+/* How many groups behind the next one of the SHAVE are like it, and have
+ * numbers in a row with it and the one before it? */
+static uint32_t row_behind(const drawn *d, uint32_t i, uint32_t end)
+{
+    const group *g = &d->groups[i][d->given[i]];
+    uint32_t n = 0;
+
+    end = end < d->n_groups[i] ? end : d->n_groups[i];
+    while (d->given[i] && d->given[i] + n + 1 < end &&
+           same_group(g, &g[n + 1]) &&
+           g[n + 1].id - g[n].id == g->id - g[-1].id)
+        n++;
+    return n;
+}
+
 static vpu_status give(void *user, mach_queue *queues, uint32_t n,
                        vpu_error *err)
 {
@@ -146,7 +161,14 @@ static vpu_status give(void *user, mach_queue *queues, uint32_t n,
         for (; d->given[i] < d->n_groups[i] && d->given[i] < end;
              d->given[i]++) {
             const group *g = &d->groups[i][d->given[i]];
+            uint32_t more = row_behind(d, i, end);
 
+            if (d->joins && last && draw(2) && is_quiet(g) && more &&
+                same_group(last, g) && mach_queue_join(&queues[i], g->id)) {
+                ck_assert(mach_queue_join_more(&queues[i], more));
+                d->given[i] += more;
+                continue;
+            }
             if (!(d->joins && last && is_quiet(g) && same_group(last, g) &&
                   mach_queue_join(&queues[i], g->id)))
                 push_group(&queues[i], g);
