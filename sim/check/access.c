@@ -612,8 +612,7 @@ static bool uniform(const uint32_t *at, uint32_t n)
 }
 
 /* The usual of global memory: nobody used it before in this launch. */
-static bool settle_first(check_session *s, const check_region *r,
-                         const sim_site *at, uint32_t addr)
+static bool settle_first(check_session *s, const sim_site *at, uint32_t addr)
 {
     bool store = at->kind == SITE_STORE;
     uint32_t *words = &s->shadow[addr];
@@ -621,12 +620,7 @@ static bool settle_first(check_session *s, const check_region *r,
         check_session_word(s, false, store ? SHADOW_WROTE : SHADOW_READ) |
         SHADOW_INIT;
 
-    if (r && r->runs) {
-        if (store && runs_store(s, r, addr, at->bytes, next))
-            return true;
-        if (!store)
-            runs_make(s, addr, at->bytes);
-    }
+    runs_make(s, addr, at->bytes);
     if (words[0] & ~SHADOW_INIT || !uniform(words, at->bytes))
         return false;
     if (!store && !words[0])
@@ -647,8 +641,7 @@ static bool settle(check_session *s, const sim_site *at, uint32_t addr,
     if (s->every_access || at->kind > SITE_STORE || (addr & (at->align - 1)))
         return false;
     return o->kind == SIM_MEM_ARG && !o->local && end <= s->limits[o->index] &&
-           s->phase == MACH_COMP &&
-           settle_first(s, s->regions[o->index], at, addr);
+           s->phase == MACH_COMP && settle_first(s, at, addr);
 }
 
 /* What a load that leaves its memory gets: the bytes that are in it, and zeros.
@@ -668,8 +661,7 @@ static void fill_sink(check_session *s, uint32_t site, uint32_t addr,
             s->window[s->sink + i] = s->window[addr + i];
 }
 
-uint32_t check_on_access(sim_wg *wg, uint32_t site, uint32_t addr,
-                         uint32_t root)
+uint32_t access_look(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
 {
     check_session *s = check_session_of(wg);
 

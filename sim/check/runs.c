@@ -1,12 +1,11 @@
 /* Stores that follow each other, told by one word: of each block of a buffer
  * nobody used before, the bytes written first, as long as each store begins
- * where the one before it ended, by the same item or the next. Their words are
- * not made until somebody wants to know more, so most are never made. */
+ * where the one before it ended and the words go up evenly: by the same item,
+ * the next, or an item of the next group. Their words are not made until
+ * somebody wants to know more, so most are never made. */
 #include <stdlib.h>
 
 #include "sim/check/session_priv.h"
-
-enum { ITEM = 1 << SHADOW_ITEM_SHIFT };
 
 static uint64_t n_blocks(const check_region *r)
 {
@@ -80,15 +79,16 @@ static bool goes_on(check_run *b, uint32_t in, uint32_t n, uint32_t word)
 {
     if (n != b->element || in != b->from + b->count * n)
         return false;
-    if (b->count == 1 && word == b->word + ITEM)
-        b->step = ITEM;
+    if (b->count == 1)
+        b->step = word - b->word;
     return word == b->word + b->count * b->step;
 }
 
-bool runs_store(check_session *s, const check_region *r, uint32_t addr,
-                uint32_t n, uint32_t word)
+/* Notes the store; false: nothing is changed. */
+static bool goes_on_at(const check_region *r, uint32_t off, uint32_t n,
+                       uint32_t word)
 {
-    uint32_t off = addr - r->address, in = off % CHECK_RUN_BYTES;
+    uint32_t in = off % CHECK_RUN_BYTES;
     check_run *b = run_at(r, off);
 
     if (!b->made && in + n <= CHECK_RUN_BYTES) {
@@ -100,8 +100,38 @@ bool runs_store(check_session *s, const check_region *r, uint32_t addr,
             return true;
         }
     }
-    make_from(s, r, off, n);
     return false;
+}
+
+bool runs_store(check_session *s, const check_region *r, uint32_t addr,
+                uint32_t n, uint32_t word)
+{
+    if (goes_on_at(r, addr - r->address, n, word))
+        return true;
+    make_from(s, r, addr - r->address, n);
+    return false;
+}
+
+/* A function of its own, and this short, for it is called for most stores to
+ * global memory. */
+uint32_t check_on_access(sim_wg *wg, uint32_t site, uint32_t addr,
+                         uint32_t root)
+{
+    check_session *s = check_session_of(wg);
+    const sim_site *at = &s->sites->sites[site];
+    const sim_object *o = &s->sites->objects[at->object];
+    const check_region *r;
+
+    if (at->kind != SITE_STORE || o->kind != SIM_MEM_ARG || s->every_access ||
+        s->pending.bytes || s->phase != MACH_COMP || addr & (at->align - 1))
+        return access_look(wg, site, addr, root);
+    r = s->regions[o->index];
+    if (r && r->runs &&
+        (uint64_t)(addr - root) + at->bytes <= s->limits[o->index] &&
+        goes_on_at(r, addr - r->address, at->bytes,
+                   check_session_word(s, false, SHADOW_WROTE) | SHADOW_INIT))
+        return addr;
+    return access_look(wg, site, addr, root);
 }
 
 bool runs_hold(const check_session *s, const check_region *r, uint64_t off,
@@ -113,6 +143,8 @@ bool runs_hold(const check_session *s, const check_region *r, uint64_t off,
     if (!r->runs)
         return false;
     b = run_at(r, off);
+    if (b->made && in + n <= CHECK_RUN_BYTES)
+        return false;
     if (!b->made && in >= b->from &&
         in + n <= b->from + (uint32_t)b->count * b->element)
         return true;

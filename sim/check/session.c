@@ -579,7 +579,7 @@ void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
         const check_region *r = &s->buffers[i];
         uint64_t n = 0, first = 0;
 
-        if (r->number != number || r->blank)
+        if (r->number != number || r->blank || runs_fill(r))
             continue;
         for (uint64_t k = 0; k < r->bytes / element_bytes; k++) {
             uint32_t all = SHADOW_INIT;

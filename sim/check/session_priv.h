@@ -13,9 +13,9 @@ enum { MAX_FINDINGS = 4096, SINK_BYTES = 256, MAX_PENDING = 128 };
  * that of the one before. The words in shadow memory are still 0. */
 enum { CHECK_RUN_BYTES = 64 };
 typedef struct {
-    uint32_t word;
-    uint8_t count, from, element, step; /* count: 0 = nobody used the block */
-    bool made; /* the words in shadow memory tell it all */
+    uint32_t word, step;
+    uint8_t count, from, element; /* count: 0 = nobody used the block */
+    bool made;                    /* the words in shadow memory tell it all */
 } check_run;
 
 typedef struct {
@@ -285,6 +285,8 @@ void access_mark(check_session *s, const check_extent *p,
 /* restrict: n bytes from p on are used through a pointer to `object`. */
 void access_argument(check_session *s, uint32_t site, uint32_t object,
                      const check_extent *p, uint32_t n, bool write);
+/* check_on_access for what no run takes (runs.c). */
+uint32_t access_look(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
 /* The store that was pending has been made. */
 void access_settle(check_session *s);
 

@@ -228,6 +228,7 @@ typedef struct {
     uint32_t model[REGION];
     program random;
     uint32_t at, word; /* of the store before, behind its end */
+    uint32_t step;     /* of the words, for a while */
 } table;
 
 static void store(table *t)
@@ -240,7 +241,9 @@ static void store(table *t)
         n = 4;
     if (off + n > REGION)
         off = 0;
-    word += below(&t->random, 16) ? 1u << SHADOW_ITEM_SHIFT : 0;
+    if (below(&t->random, 16) == 0)
+        t->step = below(&t->random, 3) << (below(&t->random, 2) ? 7 : 20);
+    word += t->step;
     for (uint32_t i = 0; i < n; i++)
         if (t->model[off + i])
             return; /* of bytes nobody used alone */
