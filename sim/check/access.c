@@ -448,6 +448,8 @@ void access_mark(check_session *s, const check_extent *p, const check_access *x)
         mark_private(s, site, p, addr, n, x->use == CHECK_WRITES);
         return;
     }
+    if (!p->cmx)
+        runs_make(s, addr, n);
     for (uint32_t i = 0; i < n; i++)
         mark_byte(&u, addr + i, &w);
     if (w.undefined)
@@ -610,18 +612,18 @@ static bool uniform(const uint32_t *at, uint32_t n)
 }
 
 /* The usual of global memory: nobody used it before in this launch. */
-static bool settle_first(const check_session *s, const sim_site *at,
-                         uint32_t addr)
+static bool settle_first(check_session *s, const sim_site *at, uint32_t addr)
 {
-    uint32_t *words = &s->shadow[addr], next;
+    bool store = at->kind == SITE_STORE;
+    uint32_t *words = &s->shadow[addr];
+    uint32_t next =
+        check_session_word(s, false, store ? SHADOW_WROTE : SHADOW_READ) |
+        SHADOW_INIT;
 
+    runs_make(s, addr, at->bytes);
     if (words[0] & ~SHADOW_INIT || !uniform(words, at->bytes))
         return false;
-    if (at->kind == SITE_STORE)
-        next = check_session_word(s, false, SHADOW_WROTE) | SHADOW_INIT;
-    else if (words[0])
-        next = check_session_word(s, false, SHADOW_READ) | SHADOW_INIT;
-    else
+    if (!store && !words[0])
         return false;
     for (uint32_t i = 0; i < at->bytes; i++)
         words[i] = next;
@@ -630,7 +632,7 @@ static bool settle_first(const check_session *s, const sim_site *at,
 
 /* Accesses that need no more than other words; those to local memory that
  * compiled code does not know are rare. */
-static bool settle(const check_session *s, const sim_site *at, uint32_t addr,
+static bool settle(check_session *s, const sim_site *at, uint32_t addr,
                    uint32_t root)
 {
     const sim_object *o = &s->sites->objects[at->object];
@@ -659,8 +661,7 @@ static void fill_sink(check_session *s, uint32_t site, uint32_t addr,
             s->window[s->sink + i] = s->window[addr + i];
 }
 
-uint32_t check_on_access(sim_wg *wg, uint32_t site, uint32_t addr,
-                         uint32_t root)
+uint32_t access_look(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root)
 {
     check_session *s = check_session_of(wg);
 
@@ -691,6 +692,7 @@ static void pass_undefined(check_session *s, uint32_t site, uint32_t addr,
     bool tracked = bounds_tracked(s, s->block_from), any = false;
     bool global = bounds_region(s, addr) != NULL;
 
+    runs_make(s, s->block_from, n);
     for (uint32_t i = 0; i < n && tracked; i++) {
         uint32_t from = s->block_from + i;
 

@@ -151,7 +151,8 @@ static void set_kind(check_session *s, const sim_dma *a, bool dst,
         keep = SHADOW_INIT;
         now = 0;
     }
-    for (; next_piece(&w, &addr, &n); advance(&w, n))
+    for (; next_piece(&w, &addr, &n); advance(&w, n)) {
+        runs_make(s, (uint32_t)addr, n);
         for (uint32_t i = 0; i < n && !m->constant; i++) {
             uint32_t *at = &s->shadow[(uint32_t)addr + i];
             uint32_t is = *at & SHADOW_KIND;
@@ -161,6 +162,7 @@ static void set_kind(check_session *s, const sim_dma *a, bool dst,
                 is == SHADOW_OUTGOING)
                 *at = (*at & keep) | kind | now;
         }
+    }
 }
 
 /* What is undefined in the source is so in the destination. True: some is. */
@@ -176,6 +178,8 @@ static bool pass_undefined(check_session *s, const sim_dma *a,
         return false;
     while (next_piece(&src, &sa, &n) && next_piece(&dst, &da, &m)) {
         n = n < m ? n : m;
+        runs_make(s, (uint32_t)sa, n);
+        runs_make(s, (uint32_t)da, n);
         for (uint32_t i = 0; i < n; i++) {
             uint32_t at = (uint32_t)sa + i, w = s->shadow[at];
 
@@ -283,8 +287,10 @@ static void forgive(check_session *s, const sim_dma *a)
         word |= SHADOW_WRITTEN;
     for (; next_piece(&w, &addr, &n); advance(&w, n))
         for (uint64_t at = addr; at < addr + n; at++)
-            if (at - (uint64_t)p.base < (uint64_t)p.memory.bytes)
+            if (at - (uint64_t)p.base < (uint64_t)p.memory.bytes) {
+                runs_make(s, (uint32_t)at, 1);
                 s->shadow[at] = word | (p.cmx ? 0 : s->shadow[at]);
+            }
 }
 
 /* --- hooks --------------------------------------------------------------- */
@@ -474,6 +480,7 @@ static uint32_t read_event(check_session *s, uint32_t site, uint32_t addr)
 {
     uint32_t event, init = SHADOW_INIT;
 
+    runs_make(s, addr, sizeof event);
     for (uint32_t i = 0; i < sizeof event; i++)
         init &= s->shadow[addr + i];
     if (!init) {

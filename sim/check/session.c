@@ -39,10 +39,13 @@ static void begin_again(check_session *s, bool cmx)
     if (cmx)
         renumber(s, s->shadow + s->wg->local_base, memory_cmx_bytes(s->mem),
                  true);
-    for (size_t i = 0; i < s->n_buffers && !cmx; i++)
-        if (!s->buffers[i].blank)
-            renumber(s, s->shadow + s->buffers[i].address, s->buffers[i].bytes,
-                     false);
+    for (size_t i = 0; i < s->n_buffers && !cmx; i++) {
+        check_region *r = &s->buffers[i];
+
+        runs_make_all(s, r);
+        if (!r->blank)
+            renumber(s, s->shadow + r->address, r->bytes, false);
+    }
     c->launch = 1;
     c->group = 2;
     c->now = 3;
@@ -261,6 +264,8 @@ vpu_status check_open(memory *mem, const check_config *cfg, check_session **out,
 
 void check_end(check_session *s)
 {
+    for (size_t i = 0; i < s->n_buffers; i++)
+        runs_close(&s->buffers[i]);
     if (s->shadow)
         munmap(s->shadow, SHADOW_BYTES);
     if (s->origins)
@@ -281,13 +286,26 @@ void check_close(check_session *s)
 void check_buffer(check_session *s, const char *name, uint32_t number,
                   uint32_t address, uint64_t bytes, bool written)
 {
-    *arena_append(s->arena, s->buffers, s->n_buffers, s->cap_buffers) =
-        (check_region){.name = arena_strdup(s->arena, name),
-                       .number = number,
-                       .address = address,
-                       .bytes = bytes,
-                       .full = written,
-                       .blank = written};
+    bool alone = true;
+    check_region *r;
+
+    /* What is known of a byte that two have is in its word. */
+    for (size_t i = 0; i < s->n_buffers; i++) {
+        r = &s->buffers[i];
+        if (address >= r->address + r->bytes || r->address >= address + bytes)
+            continue;
+        runs_make_all(s, r);
+        alone = false;
+    }
+    r = arena_append(s->arena, s->buffers, s->n_buffers, s->cap_buffers);
+    *r = (check_region){.name = arena_strdup(s->arena, name),
+                        .number = number,
+                        .address = address,
+                        .bytes = bytes,
+                        .full = written,
+                        .blank = written};
+    if (alone && !written)
+        runs_open(r);
 }
 
 static void make_words(check_session *s, check_region *r)
@@ -299,6 +317,31 @@ static void make_words(check_session *s, check_region *r)
 
 /* --- launches ------------------------------------------------------------ */
 
+/* Of the words there is left who is written. Are all? */
+static bool forget_words(check_session *s, check_region *r)
+{
+    bool full = true;
+
+    if (runs_fill(r)) { /* as an input: nobody looked at its words */
+        runs_close(r);
+        r->blank = true;
+    }
+    for (uint64_t k = 0; k < r->bytes && !r->blank; k++) {
+        uint32_t w;
+
+        if (k % CHECK_RUN_BYTES == 0 && runs_unused(s, r, k)) {
+            full = false;
+            k += CHECK_RUN_BYTES - 1;
+            continue;
+        }
+        w = s->shadow[r->address + k];
+        if (w & ~SHADOW_INIT)
+            s->shadow[r->address + k] = w & SHADOW_INIT;
+        full &= (w & SHADOW_INIT) != 0;
+    }
+    return full;
+}
+
 /* What launches before did is ordered before this one. */
 static void forget_order(check_session *s)
 {
@@ -307,19 +350,8 @@ static void forget_order(check_session *s)
     uint64_t to =
         memory_cmx(s->mem, shaves - 1) + (uint64_t)memory_cmx_bytes(s->mem);
 
-    for (size_t i = 0; i < s->n_buffers; i++) {
-        check_region *r = &s->buffers[i];
-        bool full = true;
-
-        for (uint64_t k = 0; k < r->bytes && !r->blank; k++) {
-            uint32_t w = s->shadow[r->address + k];
-
-            if (w & ~SHADOW_INIT)
-                s->shadow[r->address + k] = w & SHADOW_INIT;
-            full &= (w & SHADOW_INIT) != 0;
-        }
-        r->full = full;
-    }
+    for (size_t i = 0; i < s->n_buffers; i++)
+        s->buffers[i].full = forget_words(s, &s->buffers[i]);
     from = (from * 4 + 4095) / 4096 * 4096;
     to = to * 4 / 4096 * 4096;
     madvise((char *)s->shadow + from, to - from, MADV_DONTNEED);
@@ -356,6 +388,7 @@ static void prepare_arg(check_session *s, uint32_t i)
     bool written = o->written;
 
     s->limits[i] = 0;
+    s->regions[i] = NULL;
     if (g->space == SIM_ARG_LOCAL)
         s->limits[i] = v->as.bytes;
     if (g->space == SIM_ARG_SCALAR || g->space == SIM_ARG_LOCAL)
@@ -363,6 +396,7 @@ static void prepare_arg(check_session *s, uint32_t i)
     r = bounds_region(s, v->as.address);
     if (!r)
         return;
+    s->regions[i] = r;
     for (uint32_t k = 0; k < s->launch->kernel->n_args; k++) {
         const sim_object *p = &s->sites->objects[1 + k];
 
@@ -414,8 +448,10 @@ static void prepare(check_session *s)
     if (s->every_access)
         memset(s->limits, 0, sizeof s->limits);
     if (s->every_access || s->sites->tainted || has_unknown(s))
-        for (size_t i = 0; i < s->n_buffers; i++)
+        for (size_t i = 0; i < s->n_buffers; i++) {
             make_words(s, &s->buffers[i]);
+            runs_make_all(s, &s->buffers[i]);
+        }
     if (s->sites->tainted && !s->origins)
         s->origins = reserve();
 }
@@ -530,6 +566,7 @@ static void note_unwritten(check_session *s, const check_region *r,
 
 void check_filled(check_session *s, uint32_t address, uint64_t bytes)
 {
+    runs_make(s, address, bytes);
     for (uint64_t i = 0; i < bytes; i++)
         s->shadow[address + i] |= SHADOW_INIT;
 }
@@ -542,11 +579,13 @@ void check_written(check_session *s, uint32_t number, uint32_t element_bytes)
         const check_region *r = &s->buffers[i];
         uint64_t n = 0, first = 0;
 
-        if (r->number != number)
+        if (r->number != number || r->blank || runs_fill(r))
             continue;
         for (uint64_t k = 0; k < r->bytes / element_bytes; k++) {
             uint32_t all = SHADOW_INIT;
 
+            if (runs_hold(s, r, k * element_bytes, element_bytes))
+                continue;
             for (uint32_t b = 0; b < element_bytes; b++)
                 all &= s->shadow[r->address + k * element_bytes + b];
             if (!all && !n++)
@@ -567,7 +606,8 @@ void check_written_bits(const check_session *s, uint32_t number, uint8_t *bits)
             continue;
         }
         for (uint64_t k = 0; k < r->bytes && r->number == number; k++)
-            if (s->shadow[r->address + k] & SHADOW_INIT)
+            if (runs_hold(s, r, k, 1) ||
+                s->shadow[r->address + k] & SHADOW_INIT)
                 bits[k / 8] |= (uint8_t)(1u << k % 8);
     }
 }

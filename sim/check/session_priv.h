@@ -8,6 +8,16 @@
 
 enum { MAX_FINDINGS = 4096, SINK_BYTES = 256, MAX_PENDING = 128 };
 
+/* Of a block of so many bytes of a buffer: stores of `element` bytes, one
+ * behind the other from byte `from` on, each of whose words is `step` more than
+ * that of the one before. The words in shadow memory are still 0. */
+enum { CHECK_RUN_BYTES = 64 };
+typedef struct {
+    uint32_t word, step;
+    uint8_t count, from, element; /* count: 0 = nobody used the block */
+    bool made;                    /* the words in shadow memory tell it all */
+} check_run;
+
 typedef struct {
     const char *name;
     uint32_t number, address;
@@ -16,6 +26,7 @@ typedef struct {
     uint32_t launch;
     bool full;  /* every byte is written */
     bool blank; /* full, and its words not yet made: nobody looked at them */
+    check_run *runs; /* a block each; NULL = all words are made */
 } check_region;
 
 /* Intervals between barriers, as the words of one kind of memory count them. */
@@ -116,7 +127,8 @@ struct check_session {
     const sim_sites *sites;
     uint32_t number;
     uint64_t limits[SIM_MAX_ARGS];
-    bool every_access; /* nothing is settled inline */
+    const check_region *regions[SIM_MAX_ARGS]; /* by argument; or NULL */
+    bool every_access;                         /* nothing is settled inline */
     uint32_t item_bits, tag_shift, max_tag;
     uint8_t *through; /* restrict: argument a byte was first used through, by
                          byte of through_of; NULL = not of interest */
@@ -205,6 +217,32 @@ check_region *bounds_region(check_session *s, uint32_t addr);
 /* Are there words for this address: a buffer or CMX? */
 bool bounds_tracked(check_session *s, uint32_t addr);
 
+/* --- runs.c: stores one behind the other --------------------------------- */
+
+/* A buffer nobody wrote begins to exist, with runs; without them where there is
+ * no memory. */
+void runs_open(check_region *r);
+void runs_close(check_region *r);
+/* A store of n bytes that makes all its words `word`, if nobody used the bytes
+ * before and the run of their block goes on with it; false: the words are made
+ * now, and not changed. r has runs. */
+bool runs_store(check_session *s, const check_region *r, uint32_t addr,
+                uint32_t n, uint32_t word);
+/* Makes the words of these bytes. Before anybody looks at or changes one that
+ * is a buffer's; of other memory it does nothing. */
+void runs_make(check_session *s, uint32_t addr, uint64_t n);
+/* All of the region's, which has no runs then. */
+void runs_make_all(check_session *s, check_region *r);
+/* Are these bytes of the region in a run, so written? Otherwise their words are
+ * made now. */
+bool runs_hold(const check_session *s, const check_region *r, uint64_t off,
+               uint32_t n);
+/* Did nobody use the block that begins there? Otherwise its words are made now.
+ */
+bool runs_unused(check_session *s, const check_region *r, uint64_t off);
+/* Do runs hold all bytes of the region? */
+bool runs_fill(const check_region *r);
+
 /* --- findings.c ---------------------------------------------------------- */
 
 /* A finding of this kind at a site (0 = none) in what runs now, once per kind,
@@ -247,6 +285,8 @@ void access_mark(check_session *s, const check_extent *p,
 /* restrict: n bytes from p on are used through a pointer to `object`. */
 void access_argument(check_session *s, uint32_t site, uint32_t object,
                      const check_extent *p, uint32_t n, bool write);
+/* check_on_access for what no run takes (runs.c). */
+uint32_t access_look(sim_wg *wg, uint32_t site, uint32_t addr, uint32_t root);
 /* The store that was pending has been made. */
 void access_settle(check_session *s);
 

@@ -1,0 +1,369 @@
+/* Random kernels under the checkers, once with runs of stores (runs.c) and once
+ * without: the same findings, of the same bytes, as often. A byte that two
+ * buffers have is what keeps a session from runs. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/check/session_priv.h"
+#include "tests/support/rig.h"
+
+enum { SEEDS = 40, STEPS = 5, ELEMENTS = 300, MAX_BYTES = ELEMENTS * 4 + 4 };
+
+typedef struct {
+    uint64_t state;
+    str text;
+} program;
+
+static uint32_t below(program *p, uint32_t n)
+{
+    p->state = p->state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(p->state >> 33) % n;
+}
+
+/* Of 32 items in groups of 8, and a j from 0 to 3. */
+static const char *index_of(program *p)
+{
+    static const char *const texts[] = {
+        "i",          "i",         "i",          "i * 4 + j", "j * 32 + i",
+        "i * 4 + j",  "31 - i",    "i + 3",      "i ^ 1",     "i / 2",
+        "i * 7 % 64", "j",         "i + j",      "i * 9 + j", "i % 8 * 40 + j",
+        "l * 4 + j",  "l + g * 8", "g * 16 + l", "i * 10 + j"};
+
+    return texts[below(p, sizeof texts / sizeof *texts)];
+}
+
+static const char *buffer_of(program *p)
+{
+    return below(p, 3) ? "a" : "b";
+}
+
+static void add_step(program *p)
+{
+    static const char *const conditions[] = {
+        "", "", "", "if (i % 3) ", "if (g == 1) ", "if (l < 4) "};
+    const char *when = conditions[below(p, 6)], *to = buffer_of(p);
+    const char *at = index_of(p);
+    bool loop = below(p, 2);
+
+    if (below(p, 5) == 0)
+        str_printf(&p->text, "    barrier(CLK_%s_MEM_FENCE);\n",
+                   below(p, 2) ? "GLOBAL" : "LOCAL");
+    str_printf(&p->text, "    for (int j = 0; j < %d; j++)\n        %s",
+               loop ? 4 : 1, when);
+    switch (below(p, 8)) {
+    case 0:
+        str_printf(&p->text, "%s[%s] = %s[%s];\n", to, at, buffer_of(p),
+                   index_of(p));
+        break;
+    case 1:
+        str_printf(&p->text, "vstore4((V)(i), %s, %s);\n", at, to);
+        break;
+    case 2:
+        str_printf(&p->text, "%s[%s] += 1;\n", to, at);
+        break;
+    case 3:
+        str_printf(&p->text,
+                   "atomic_add((volatile __global int *)a + (%s) / 4, j);\n",
+                   at);
+        break;
+    default:
+        str_printf(&p->text, "%s[%s] = i + j;\n", to, at);
+    }
+}
+
+static void write_program(program *p, uint64_t seed, uint32_t bytes)
+{
+    static const char *const types[] = {"", "uchar", "ushort", "", "uint"};
+
+    p->state = seed;
+    str_printf(&p->text,
+               "typedef %s T;\ntypedef %s4 V;\n"
+               "__kernel void k(__global T *a, __global T *b, __local T *t)\n"
+               "{\n    int i = get_global_id(0), l = get_local_id(0),\n"
+               "        g = get_group_id(0);\n    t[l] = i;\n",
+               types[bytes], types[bytes]);
+    for (int k = 0; k < STEPS; k++)
+        add_step(p);
+    if (below(p, 3) == 0)
+        str_printf(&p->text,
+                   "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                   "    event_t e = async_work_group_copy(a + g * %u, t, 8, 0);"
+                   "\n    wait_group_events(1, &e);\n",
+                   5 + below(p, 5));
+    str_printf(&p->text, "}\n");
+}
+
+static void compile(rig *r, const char *text, bool taint)
+{
+    const sim_checking how = {.taint = taint};
+    const kernel_compile_config cfg = {.checking = &how, .hooks = &check_hooks};
+    const kernel_source source = {
+        .path = arena_printf(r->arena, "%s/k.cl", r->dir), .entry = "k"};
+
+    ck_assert_msg(
+        !kernel_compile(&source, &cfg, r->arena, &r->checked[taint], &r->err),
+        "%s\n%s", r->err.msg, text);
+}
+
+/* One launch after the other in a session. */
+static check_session *session(rig *r, bool runs, uint32_t bytes, int taint_at)
+{
+    const check_config cfg = {.enabled = ~(check_set)0};
+    exec_launch l = {.name = "test",
+                     .values = r->values,
+                     .groups = {4, 1, 1},
+                     .local = {8, 1, 1},
+                     .how.n_shaves = 2,
+                     .how.n_threads = 1};
+    check_session *s;
+
+    ck_assert(!check_open(r->mem, &cfg, &s, &r->err));
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t at = r->values[k].as.address;
+
+        memset(memory_window(r->mem) + at, 0, r->buffer_bytes[k]);
+        check_buffer(s, k ? "b" : "a", k, at, ELEMENTS * bytes, false);
+        if (!runs)
+            check_buffer(s, "same", 2 + k, at, 1, false);
+        ck_assert_int_eq(s->buffers[runs ? k : 2 * k].runs != NULL, runs);
+    }
+    for (uint32_t k = 0; k < 2; k++) {
+        l.kernel = r->checked[(int)k == taint_at];
+        ck_assert_msg(!check_launch(s, &r->desc, &l, k, &r->err), "%s",
+                      r->err.msg);
+    }
+    for (uint32_t k = 0; k < 2; k++)
+        check_written(s, k, bytes);
+    return s;
+}
+
+static void same_party(const check_party *a, const check_party *b)
+{
+    ck_assert_int_eq(a->at != NULL, b->at != NULL);
+    if (a->at) {
+        ck_assert_uint_eq(a->at->line, b->at->line);
+        ck_assert_uint_eq(a->at->col, b->at->col);
+    }
+    ck_assert_int_eq(a->has_group, b->has_group);
+    ck_assert_int_eq(a->has_item, b->has_item);
+    ck_assert_uint_eq(a->group, b->group);
+    ck_assert_uint_eq(a->item, b->item);
+}
+
+static void same_finding(const check_finding *a, const check_finding *b)
+{
+    ck_assert_int_eq(a->kind, b->kind);
+    ck_assert_uint_eq(a->launch, b->launch);
+    ck_assert_str_eq(a->text, b->text);
+    same_party(&a->by, &b->by);
+    same_party(&a->other, &b->other);
+    ck_assert_str_eq(a->memory.name, b->memory.name);
+    ck_assert_int_eq(a->memory.offset, b->memory.offset);
+    ck_assert_int_eq(a->memory.bytes, b->memory.bytes);
+    ck_assert_uint_eq(a->memory.address, b->memory.address);
+    ck_assert_uint_eq(a->count, b->count);
+    ck_assert_uint_eq(a->elements, b->elements);
+    ck_assert_int_eq(a->note, b->note);
+}
+
+/* The same was found, and the same bytes are written. */
+static void same(const check_session *a, const check_session *b, uint32_t bytes,
+                 const char *text)
+{
+    size_t n, m;
+    const check_finding *f = check_findings(a, &n), *g = check_findings(b, &m);
+
+    ck_assert_msg(n == m, "%zu findings, %zu without runs:\n%s", n, m, text);
+    for (size_t k = 0; k < n; k++)
+        same_finding(&f[k], &g[k]);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint8_t p[MAX_BYTES / 8 + 1] = {0}, q[MAX_BYTES / 8 + 1] = {0};
+
+        check_written_bits(a, k, p);
+        check_written_bits(b, k, q);
+        for (uint32_t i = 0; i < ELEMENTS * bytes; i++)
+            ck_assert_msg(!((p[i / 8] ^ q[i / 8]) >> i % 8 & 1),
+                          "byte %u of buffer %u\n%s", i, k, text);
+    }
+    for (uint32_t k = 0; k < 2; k++)
+        ck_assert_int_eq(check_needs_taint(a, k), check_needs_taint(b, k));
+    ck_assert_int_eq(check_needs_again(a), check_needs_again(b));
+}
+
+START_TEST(random_kernels)
+{
+    uint32_t bytes = 1u << _i % 3;
+    program p = {.text = {0}};
+    check_session *a, *b;
+    rig r;
+
+    rig_open(&r);
+    write_program(&p, (uint64_t)_i + 1, bytes);
+    rig_compile(&r, str_text(&p.text), "k");
+    compile(&r, str_text(&p.text), false);
+    compile(&r, str_text(&p.text), true);
+    rig_buffer(&r, MAX_BYTES);
+    rig_buffer(&r, MAX_BYTES);
+    rig_local(&r, 64);
+    for (int taint_at = -1; taint_at < 2; taint_at++) {
+        a = session(&r, true, bytes, taint_at);
+        b = session(&r, false, bytes, taint_at);
+        same(a, b, bytes, str_text(&p.text));
+        check_close(a);
+        check_close(b);
+    }
+    str_free(&p.text);
+    rig_close(&r);
+}
+END_TEST
+
+/* --- stores, against a table of words ------------------------------------ */
+
+enum { REGION = 64 * 200 + 24, OPERATIONS = 4000 };
+
+typedef struct {
+    check_session *s;
+    check_region *r;
+    uint32_t model[REGION];
+    program random;
+    uint32_t at, word; /* of the store before, behind its end */
+    uint32_t step;     /* of the words, for a while */
+} table;
+
+static void store(table *t)
+{
+    uint32_t n = 1u << below(&t->random, 5), off = t->at, word = t->word;
+
+    if (below(&t->random, 16) == 0)
+        off = below(&t->random, REGION - 16);
+    if (below(&t->random, 8))
+        n = 4;
+    if (off + n > REGION)
+        off = 0;
+    if (below(&t->random, 16) == 0)
+        t->step = below(&t->random, 3) << (below(&t->random, 2) ? 7 : 20);
+    word += t->step;
+    for (uint32_t i = 0; i < n; i++)
+        if (t->model[off + i])
+            return; /* of bytes nobody used alone */
+    if (!runs_store(t->s, t->r, t->r->address + off, n, word))
+        for (uint32_t i = 0; i < n; i++)
+            t->s->shadow[t->r->address + off + i] = word;
+    for (uint32_t i = 0; i < n; i++)
+        t->model[off + i] = word;
+    t->at = off + n;
+    t->word = word;
+}
+
+static void look(table *t)
+{
+    uint32_t n = 1 + below(&t->random, 90);
+    uint32_t off = below(&t->random, REGION - n);
+    bool all = true;
+
+    for (uint32_t i = 0; i < n; i++)
+        all &= t->model[off + i] != 0;
+    if (below(&t->random, 2)) {
+        if (runs_hold(t->s, t->r, off, n)) {
+            ck_assert(all);
+            return;
+        }
+    } else {
+        runs_make(t->s, t->r->address + off, n);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ck_assert_uint_eq(t->s->shadow[t->r->address + off + i],
+                          t->model[off + i]);
+}
+
+static void look_at_block(table *t)
+{
+    uint32_t off =
+        below(&t->random, REGION) / CHECK_RUN_BYTES * CHECK_RUN_BYTES;
+
+    if (runs_unused(t->s, t->r, off))
+        for (uint32_t i = off; i < off + CHECK_RUN_BYTES && i < REGION; i++)
+            ck_assert_uint_eq(t->model[i], 0);
+    else
+        for (uint32_t i = off; i < off + CHECK_RUN_BYTES && i < REGION; i++)
+            ck_assert_uint_eq(t->s->shadow[t->r->address + i], t->model[i]);
+}
+
+START_TEST(words)
+{
+    static table t;
+    const check_config cfg = {.enabled = check_default()};
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r, "__kernel void k(__global int *a) { *a = 0; }", "k");
+    rig_buffer(&r, REGION);
+    ck_assert(!check_open(r.mem, &cfg, &t.s, &r.err));
+    check_buffer(t.s, "a", 0, r.values[0].as.address, REGION, false);
+    t.r = &t.s->buffers[0];
+    t.random.state = (uint64_t)_i;
+    t.word = SHADOW_WROTE | SHADOW_INIT | SHADOW_WRITTEN | 1u << 20;
+    for (int k = 0; k < OPERATIONS; k++) {
+        uint32_t what = below(&t.random, 64);
+
+        if (what == 0)
+            look(&t);
+        else if (what == 1)
+            look_at_block(&t);
+        else
+            store(&t);
+    }
+    runs_make_all(t.s, t.r);
+    ck_assert_mem_eq(t.s->shadow + t.r->address, t.model, sizeof t.model);
+    check_close(t.s);
+    rig_close(&r);
+}
+END_TEST
+
+/* A buffer written from end to end is one whose words are never made; bytes
+ * behind the last whole block count. */
+START_TEST(filled)
+{
+    const check_config cfg = {.enabled = check_default()};
+    check_session *s;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r, "__kernel void k(__global int *a) { *a = 0; }", "k");
+    rig_buffer(&r, REGION);
+    ck_assert(!check_open(r.mem, &cfg, &s, &r.err));
+    check_buffer(s, "a", 0, r.values[0].as.address, REGION, false);
+    for (uint32_t off = 0; off < REGION; off += 4) {
+        ck_assert(!runs_fill(&s->buffers[0]));
+        ck_assert(
+            runs_store(s, &s->buffers[0], s->buffers[0].address + off, 4,
+                       SHADOW_INIT | (1 + off / 4 % 16) << SHADOW_ITEM_SHIFT));
+        ck_assert_uint_eq(s->shadow[s->buffers[0].address + off], 0);
+    }
+    ck_assert(runs_fill(&s->buffers[0]));
+    runs_make(s, s->buffers[0].address + 4, 1);
+    ck_assert(!runs_fill(&s->buffers[0]));
+    check_close(s);
+    rig_close(&r);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("sim/check/runs");
+    TCase *t = tcase_create("runs");
+    SRunner *r;
+    int failed;
+
+    tcase_set_timeout(t, 120);
+    tcase_add_loop_test(t, random_kernels, 0, SEEDS);
+    tcase_add_loop_test(t, words, 0, 10);
+    tcase_add_test(t, filled);
+    suite_add_tcase(s, t);
+    r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
