@@ -310,7 +310,8 @@ static vpu_status run(const fe_job *job, const fe_files *f,
     words.without = leave_out(job, f->text, a, &words.n_without);
     if (!st)
         st = attempt(job, f, &words, a, &failed, &diag, err);
-    if (!st && failed && words.n_without) {
+    /* A compiler that was killed says nothing, and is not started again. */
+    if (!st && failed && *diag && words.n_without) {
         words.n_without = 0;
         st = attempt(job, f, &words, a, &failed, &diag, err);
     }
