@@ -9,25 +9,23 @@
 
 static uint64_t n_blocks(const check_region *r)
 {
-    return (r->bytes + CHECK_RUN_BYTES - 1) / CHECK_RUN_BYTES;
+    return (r->bytes + SIM_RUN_BYTES - 1) / SIM_RUN_BYTES;
 }
 
-/* Planes of a tensor, a power of two apart, that an item goes through: a bit of
- * shift keeps their runs from one set of the host's cache. */
-static uint64_t place(uint64_t block)
+static sim_check_run *run_at(const check_region *r, uint64_t off)
 {
-    return block + (block >> 7);
+    return &r->runs[off / SIM_RUN_BYTES];
 }
 
-static check_run *run_at(const check_region *r, uint64_t off)
+static bool is_made(const sim_check_run *b)
 {
-    return &r->runs[place(off / CHECK_RUN_BYTES)];
+    return b->element == SIM_RUN_MADE;
 }
 
 void runs_open(check_region *r)
 {
     /* Without memory for it each byte has its word from the start. */
-    r->runs = calloc(place(n_blocks(r)) + 1, sizeof *r->runs);
+    r->runs = calloc(n_blocks(r) + 1, sizeof *r->runs);
 }
 
 void runs_close(check_region *r)
@@ -38,15 +36,16 @@ void runs_close(check_region *r)
 
 static void make(const check_session *s, const check_region *r, uint64_t block)
 {
-    check_run *b = run_at(r, block * CHECK_RUN_BYTES);
-    uint32_t *words = s->shadow + r->address + block * CHECK_RUN_BYTES;
-    uint32_t word = b->word;
+    sim_check_run *b = run_at(r, block * SIM_RUN_BYTES);
+    uint32_t *words = s->shadow + r->address + block * SIM_RUN_BYTES;
+    uint32_t word = b->next_word - b->count * b->step;
 
     words += b->from;
     for (uint32_t k = 0; k < b->count; k++, word += b->step)
         for (uint32_t i = 0; i < b->element; i++)
             *words++ = word;
-    *b = (check_run){.made = true};
+    *b = (sim_check_run){.next = (uint32_t)SIM_RUN_ENDS,
+                         .element = SIM_RUN_MADE};
 }
 
 static void make_from(const check_session *s, const check_region *r,
@@ -54,8 +53,8 @@ static void make_from(const check_session *s, const check_region *r,
 {
     uint64_t end = from + n < r->bytes ? from + n : r->bytes;
 
-    for (uint64_t k = from / CHECK_RUN_BYTES; k * CHECK_RUN_BYTES < end; k++)
-        if (!run_at(r, k * CHECK_RUN_BYTES)->made)
+    for (uint64_t k = from / SIM_RUN_BYTES; k * SIM_RUN_BYTES < end; k++)
+        if (!is_made(run_at(r, k * SIM_RUN_BYTES)))
             make(s, r, k);
 }
 
@@ -74,33 +73,38 @@ void runs_make_all(check_session *s, check_region *r)
     runs_close(r);
 }
 
-/* May the store be the run's next? */
-static bool goes_on(check_run *b, uint32_t in, uint32_t n, uint32_t word)
+/* Is there room in the block of a store for n bytes behind it? */
+static uint32_t place_behind(uint32_t off, uint32_t n)
 {
-    if (n != b->element || in != b->from + b->count * n)
-        return false;
-    if (b->count == 1)
-        b->step = word - b->word;
-    return word == b->word + b->count * b->step;
+    return off % SIM_RUN_BYTES + 2 * n <= SIM_RUN_BYTES
+               ? off + n
+               : (uint32_t)SIM_RUN_ENDS;
 }
 
-/* Notes the store; false: nothing is changed. */
+/* Notes the store; false: nothing is changed. Compiled code does the same
+ * (sim/compiler/host/check.c). */
 static bool goes_on_at(const check_region *r, uint32_t off, uint32_t n,
                        uint32_t word)
 {
-    uint32_t in = off % CHECK_RUN_BYTES;
-    check_run *b = run_at(r, off);
+    uint32_t in = off % SIM_RUN_BYTES;
+    sim_check_run *b = run_at(r, off);
 
-    if (!b->made && in + n <= CHECK_RUN_BYTES) {
-        if (!b->count)
-            *b = (check_run){
-                .word = word, .from = (uint8_t)in, .element = (uint8_t)n};
-        if (!b->count || goes_on(b, in, n, word)) {
-            b->count++;
-            return true;
-        }
-    }
-    return false;
+    if (is_made(b) || in + n > SIM_RUN_BYTES || n >= SIM_RUN_MADE)
+        return false;
+    if (!b->count)
+        *b = (sim_check_run){
+            .next_word = word, .from = (uint8_t)in, .element = (uint8_t)n};
+    else if (b->next != off || b->element != n)
+        return false;
+    else if (b->count == 1) {
+        b->step = word - b->next_word;
+        b->next_word = word;
+    } else if (b->next_word != word)
+        return false;
+    b->next = place_behind(off, n);
+    b->next_word += b->step;
+    b->count++;
+    return true;
 }
 
 bool runs_store(check_session *s, const check_region *r, uint32_t addr,
@@ -137,15 +141,15 @@ uint32_t check_on_access(sim_wg *wg, uint32_t site, uint32_t addr,
 bool runs_hold(const check_session *s, const check_region *r, uint64_t off,
                uint32_t n)
 {
-    uint32_t in = (uint32_t)(off % CHECK_RUN_BYTES);
-    const check_run *b;
+    uint32_t in = (uint32_t)(off % SIM_RUN_BYTES);
+    const sim_check_run *b;
 
     if (!r->runs)
         return false;
     b = run_at(r, off);
-    if (b->made && in + n <= CHECK_RUN_BYTES)
+    if (is_made(b) && in + n <= SIM_RUN_BYTES)
         return false;
-    if (!b->made && in >= b->from &&
+    if (!is_made(b) && in >= b->from &&
         in + n <= b->from + (uint32_t)b->count * b->element)
         return true;
     make_from(s, r, off, n);
@@ -154,27 +158,38 @@ bool runs_hold(const check_session *s, const check_region *r, uint64_t off,
 
 bool runs_unused(check_session *s, const check_region *r, uint64_t off)
 {
-    const check_run *b;
+    const sim_check_run *b;
 
     if (!r->runs)
         return false;
     b = run_at(r, off);
-    if (!b->made && !b->count)
+    if (!is_made(b) && !b->count)
         return true;
     make_from(s, r, off, 1);
     return false;
+}
+
+void runs_tell(check_session *s)
+{
+    for (uint32_t i = 0; i < s->launch->kernel->n_args; i++) {
+        const check_region *r = s->regions[i];
+        bool has = r && r->runs && s->phase == MACH_COMP;
+
+        s->runs[i] = (sim_check_runs){has ? (uint64_t)(uintptr_t)r->runs : 0,
+                                      has ? r->address : 0};
+    }
 }
 
 bool runs_fill(const check_region *r)
 {
     if (!r->runs)
         return false;
-    for (uint64_t off = 0; off < r->bytes; off += CHECK_RUN_BYTES) {
-        const check_run *b = run_at(r, off);
+    for (uint64_t off = 0; off < r->bytes; off += SIM_RUN_BYTES) {
+        const sim_check_run *b = run_at(r, off);
         uint64_t left = r->bytes - off;
 
-        if (b->made || (uint64_t)b->count * b->element !=
-                           (left < CHECK_RUN_BYTES ? left : CHECK_RUN_BYTES))
+        if (is_made(b) || (uint64_t)b->count * b->element !=
+                              (left < SIM_RUN_BYTES ? left : SIM_RUN_BYTES))
             return false;
     }
     return true;

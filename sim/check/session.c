@@ -46,6 +46,7 @@ static void begin_again(check_session *s, bool cmx)
         if (!r->blank)
             renumber(s, s->shadow + r->address, r->bytes, false);
     }
+    runs_tell(s);
     c->launch = 1;
     c->group = 2;
     c->now = 3;
@@ -57,6 +58,7 @@ static void tell_code(check_session *s)
 
     c->shadow = (uint64_t)(uintptr_t)s->shadow;
     c->limits = (uint64_t)(uintptr_t)s->limits;
+    c->runs = (uint64_t)(uintptr_t)s->runs;
     c->user = s;
     c->init = SHADOW_INIT;
     for (int k = 0; k < 2; k++) {
@@ -157,6 +159,7 @@ static void phase_begin(void *user, sim_wg *wg, mach_phase phase,
 
     (void)f;
     s->phase = phase;
+    runs_tell(s);
     s->n_transfers = s->first_open = 0;
     s->n_events = 0;
     s->same_site = 0;
@@ -329,9 +332,9 @@ static bool forget_words(check_session *s, check_region *r)
     for (uint64_t k = 0; k < r->bytes && !r->blank; k++) {
         uint32_t w;
 
-        if (k % CHECK_RUN_BYTES == 0 && runs_unused(s, r, k)) {
+        if (k % SIM_RUN_BYTES == 0 && runs_unused(s, r, k)) {
             full = false;
-            k += CHECK_RUN_BYTES - 1;
+            k += SIM_RUN_BYTES - 1;
             continue;
         }
         w = s->shadow[r->address + k];

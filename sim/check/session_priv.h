@@ -8,16 +8,6 @@
 
 enum { MAX_FINDINGS = 4096, SINK_BYTES = 256, MAX_PENDING = 128 };
 
-/* Of a block of so many bytes of a buffer: stores of `element` bytes, one
- * behind the other from byte `from` on, each of whose words is `step` more than
- * that of the one before. The words in shadow memory are still 0. */
-enum { CHECK_RUN_BYTES = 64 };
-typedef struct {
-    uint32_t word, step;
-    uint8_t count, from, element; /* count: 0 = nobody used the block */
-    bool made;                    /* the words in shadow memory tell it all */
-} check_run;
-
 typedef struct {
     const char *name;
     uint32_t number, address;
@@ -26,7 +16,7 @@ typedef struct {
     uint32_t launch;
     bool full;  /* every byte is written */
     bool blank; /* full, and its words not yet made: nobody looked at them */
-    check_run *runs; /* a block each; NULL = all words are made */
+    sim_check_run *runs; /* a block each; NULL = all words are made */
 } check_region;
 
 /* Intervals between barriers, as the words of one kind of memory count them. */
@@ -128,6 +118,7 @@ struct check_session {
     uint32_t number;
     uint64_t limits[SIM_MAX_ARGS];
     const check_region *regions[SIM_MAX_ARGS]; /* by argument; or NULL */
+    sim_check_runs runs[SIM_MAX_ARGS];         /* likewise, for code */
     bool every_access;                         /* nothing is settled inline */
     uint32_t item_bits, tag_shift, max_tag;
     uint8_t *through; /* restrict: argument a byte was first used through, by
@@ -240,6 +231,8 @@ bool runs_hold(const check_session *s, const check_region *r, uint64_t off,
 /* Did nobody use the block that begins there? Otherwise its words are made now.
  */
 bool runs_unused(check_session *s, const check_region *r, uint64_t off);
+/* Tells compiled code which runs there are; of phases but MACH_COMP none. */
+void runs_tell(check_session *s);
 /* Do runs hold all bytes of the region? */
 bool runs_fill(const check_region *r);
 

@@ -13,7 +13,7 @@
 #include "sim/builtins/calls.h"
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 22 };
+enum { SIM_ABI = 23 };
 
 /* Global accesses are logged and given to the cache model in batches. Where the
  * code does not know from before that a block's accesses fit, it makes room for
@@ -27,6 +27,27 @@ enum { SIM_LOG_ENTRIES = 2048, SIM_LOG_AT_ONCE = 256 };
 #define SIM_PRINT_TAG(bytes, element, is_float) \
     ((uint32_t)(bytes) | (uint32_t)(element) << 16 | (uint32_t)(is_float) << 24)
 enum { SIM_PRINT_IDS = 3 };
+
+/* Of a block of so many bytes of a buffer nobody used before: stores of
+ * `element` bytes, one behind the other from byte `from` of the block on, each
+ * of whose words is `step` more than that of the one before. The words in
+ * shadow memory are still 0. A store of so many bytes at `next`, counted from
+ * where the buffer begins, with the word `next_word` goes on with it. */
+enum {
+    SIM_RUN_BYTES = 256, /* of a block */
+    SIM_RUN_MADE = 255,  /* element: the words in shadow memory tell it all */
+    SIM_RUN_ENDS = -1    /* next, as uint32_t: nothing goes on with it */
+};
+typedef struct {
+    uint32_t next, next_word, step;
+    uint16_t count; /* 0: nobody used the block, or SIM_RUN_MADE */
+    uint8_t from, element;
+} sim_check_run;
+/* Of an argument's buffer. */
+typedef struct {
+    uint64_t runs; /* host address of a sim_check_run per block; 0: none */
+    uint64_t from; /* device address of the first block */
+} sim_check_runs;
 
 /* State of code compiled for checking (site.h). One shadow word per byte of the
  * window, at shadow + 4 * address (sim/check/shadow.h). An access that finds in
@@ -50,6 +71,7 @@ typedef struct {
     uint32_t before;      /* at, before it was set last */
     uint32_t expected;    /* by the compare and exchange about to be made */
     void *user;
+    uint64_t runs; /* host address of a sim_check_runs per argument */
 } sim_check;
 /* Bits of shadow words. */
 enum {

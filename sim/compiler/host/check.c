@@ -365,6 +365,154 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
     change_words(h, s, addr, words, w);
 }
 
+/* --- stores one behind the other ------------------------------------------ */
+
+/* Memory of compiled code's state: a field of what `at` points to. */
+static LLVMValueRef field_at(host *h, LLVMValueRef at, size_t offset)
+{
+    LLVMValueRef n = LLVMConstInt(h->i64, offset, false);
+
+    return LLVMBuildInBoundsGEP2(h->builder, LLVMInt8TypeInContext(h->context),
+                                 at, &n, 1, "");
+}
+
+static LLVMValueRef load_at(host *h, LLVMTypeRef t, LLVMValueRef at,
+                            size_t offset)
+{
+    return LLVMBuildLoad2(h->builder, t, field_at(h, at, offset), "");
+}
+
+/* The run of the block that a store is in, `off` behind where runs begin. */
+static LLVMValueRef run_of(host *h, LLVMValueRef runs, LLVMValueRef off)
+{
+    LLVMValueRef n = LLVMBuildUDiv(h->builder, off, k32(h, SIM_RUN_BYTES), "");
+
+    n = LLVMBuildMul(h->builder, LLVMBuildZExt(h->builder, n, h->i64, ""),
+                     LLVMConstInt(h->i64, sizeof(sim_check_run), false), "");
+    runs = LLVMBuildIntToPtr(h->builder, runs, h->ptr, "");
+    return LLVMBuildInBoundsGEP2(h->builder, LLVMInt8TypeInContext(h->context),
+                                 runs, &n, 1, "");
+}
+
+static void store_at(host *h, LLVMValueRef v, LLVMValueRef at, size_t offset)
+{
+    LLVMBuildStore(h->builder, v, field_at(h, at, offset));
+}
+
+/* A run, as compiled code looks at it for a store `off` behind where runs
+ * begin. */
+typedef struct {
+    LLVMValueRef at, off, in; /* in: its block */
+    LLVMValueRef next, next_word, step, count, from, element;
+    LLVMValueRef mine;  /* the store's word */
+    LLVMValueRef first; /* nobody used the block */
+} run;
+
+static run load_run(host *h, LLVMValueRef runs, LLVMValueRef off)
+{
+    LLVMTypeRef i8 = LLVMInt8TypeInContext(h->context);
+    LLVMTypeRef i16 = LLVMInt16TypeInContext(h->context);
+    run r = {.at = run_of(h, runs, off), .off = off};
+
+    r.in = LLVMBuildAnd(h->builder, off, k32(h, SIM_RUN_BYTES - 1), "");
+    r.next = load_at(h, h->i32, r.at, offsetof(sim_check_run, next));
+    r.next_word = load_at(h, h->i32, r.at, offsetof(sim_check_run, next_word));
+    r.step = load_at(h, h->i32, r.at, offsetof(sim_check_run, step));
+    r.count = load_at(h, i16, r.at, offsetof(sim_check_run, count));
+    r.from = load_at(h, i8, r.at, offsetof(sim_check_run, from));
+    r.element = load_at(h, i8, r.at, offsetof(sim_check_run, element));
+    r.mine = state(h, h->i32, offsetof(sim_check, mine) + sizeof(uint32_t));
+    r.first =
+        LLVMBuildICmp(h->builder, LLVMIntEQ, r.element, LLVMConstNull(i8), "");
+    return r;
+}
+
+static LLVMValueRef is_number(host *h, LLVMValueRef v, uint64_t n)
+{
+    return LLVMBuildICmp(h->builder, LLVMIntEQ, v,
+                         LLVMConstInt(LLVMTypeOf(v), n, false), "");
+}
+
+/* The store begins a run, or goes on with it: it is as long as the others,
+ * begins where the last one ended, and its word is the next one. */
+static LLVMValueRef takes_store(host *h, const sim_site *s, const run *r)
+{
+    LLVMValueRef begins = LLVMBuildICmp(h->builder, LLVMIntULE, r->in,
+                                        k32(h, SIM_RUN_BYTES - s->bytes), "");
+    LLVMValueRef word = LLVMBuildOr(
+        h->builder, is_number(h, r->count, 1),
+        LLVMBuildICmp(h->builder, LLVMIntEQ, r->next_word, r->mine, ""), "");
+    LLVMValueRef place = LLVMBuildAnd(
+        h->builder, is_number(h, r->element, s->bytes),
+        LLVMBuildICmp(h->builder, LLVMIntEQ, r->next, r->off, ""), "");
+
+    return LLVMBuildSelect(h->builder, r->first, begins,
+                           LLVMBuildAnd(h->builder, place, word, ""), "");
+}
+
+/* As goes_on_at of sim/check/runs.c. */
+static void note_store(host *h, const sim_site *s, const run *r)
+{
+    LLVMTypeRef i8 = LLVMTypeOf(r->from);
+    LLVMValueRef room = LLVMBuildICmp(h->builder, LLVMIntULE, r->in,
+                                      k32(h, SIM_RUN_BYTES - 2 * s->bytes), "");
+    LLVMValueRef next =
+        LLVMBuildSelect(h->builder, room,
+                        LLVMBuildAdd(h->builder, r->off, k32(h, s->bytes), ""),
+                        k32(h, (uint32_t)SIM_RUN_ENDS), "");
+    LLVMValueRef step = LLVMBuildSelect(
+        h->builder, is_number(h, r->count, 1),
+        LLVMBuildSub(h->builder, r->mine, r->next_word, ""), r->step, "");
+    LLVMValueRef from =
+        LLVMBuildSelect(h->builder, r->first,
+                        LLVMBuildTrunc(h->builder, r->in, i8, ""), r->from, "");
+
+    /* Of a first store the step is 0, as all of the run was. */
+    store_at(h, next, r->at, offsetof(sim_check_run, next));
+    store_at(h, LLVMBuildAdd(h->builder, r->mine, step, ""), r->at,
+             offsetof(sim_check_run, next_word));
+    store_at(h, step, r->at, offsetof(sim_check_run, step));
+    store_at(h,
+             LLVMBuildAdd(h->builder, r->count,
+                          LLVMConstInt(LLVMTypeOf(r->count), 1, false), ""),
+             r->at, offsetof(sim_check_run, count));
+    store_at(h, from, r->at, offsetof(sim_check_run, from));
+    store_at(h, LLVMConstInt(i8, s->bytes, false), r->at,
+             offsetof(sim_check_run, element));
+}
+
+/* Goes on when a run of the argument's buffer does; else the builder is where
+ * words are looked at. */
+static void branch_on_run(host *h, const sim_site *s, const sim_object *o,
+                          LLVMValueRef addr, ways *w)
+{
+    LLVMBasicBlockRef look = new_block(h), note = new_block(h);
+    LLVMBasicBlockRef words = new_block(h);
+    LLVMValueRef at = LLVMBuildIntToPtr(
+        h->builder, state(h, h->i64, offsetof(sim_check, runs)), h->ptr, "");
+    size_t entry = o->index * sizeof(sim_check_runs);
+    LLVMValueRef runs =
+        load_at(h, h->i64, at, entry + offsetof(sim_check_runs, runs));
+    LLVMValueRef off;
+    run r;
+
+    LLVMBuildCondBr(
+        h->builder,
+        LLVMBuildICmp(h->builder, LLVMIntNE, runs, LLVMConstNull(h->i64), ""),
+        look, words);
+    LLVMPositionBuilderAtEnd(h->builder, look);
+    off = load_at(h, h->i64, at, entry + offsetof(sim_check_runs, from));
+    off = LLVMBuildSub(h->builder, addr,
+                       LLVMBuildTrunc(h->builder, off, h->i32, ""), "");
+    r = load_run(h, runs, off);
+    branch_likely(h, takes_store(h, s, &r), note, words);
+    LLVMPositionBuilderAtEnd(h->builder, note);
+    note_store(h, s, &r);
+    w->from[w->n++] = note;
+    LLVMBuildBr(h->builder, w->on);
+    LLVMPositionBuilderAtEnd(h->builder, words);
+}
+
 static bool needs_words(const sim_object *o)
 {
     return o->kind != SIM_MEM_CONSTANT &&
@@ -402,8 +550,12 @@ static LLVMValueRef do_access(host *h, LLVMValueRef i)
         if (o->kind == SIM_MEM_PRIVATE && s->kind == SITE_STORE &&
             !in_transfers(h, o))
             note_private(h, s, addr, &w);
-        else
+        else {
+            if (s->kind == SITE_STORE && o->kind == SIM_MEM_ARG && !o->local &&
+                !s->only_read)
+                branch_on_run(h, s, o, addr, &w);
             branch_on_words(h, s, addr, &w);
+        }
     }
     LLVMPositionBuilderAtEnd(h->builder, w.call);
     called = call_access(h, site, addr, root);

@@ -167,9 +167,8 @@ static void same_finding(const check_finding *a, const check_finding *b)
     ck_assert_int_eq(a->note, b->note);
 }
 
-/* The same was found, and the same bytes are written. */
-static void same(const check_session *a, const check_session *b, uint32_t bytes,
-                 const char *text)
+static void same_findings(const check_session *a, const check_session *b,
+                          const char *text)
 {
     size_t n, m;
     const check_finding *f = check_findings(a, &n), *g = check_findings(b, &m);
@@ -177,6 +176,13 @@ static void same(const check_session *a, const check_session *b, uint32_t bytes,
     ck_assert_msg(n == m, "%zu findings, %zu without runs:\n%s", n, m, text);
     for (size_t k = 0; k < n; k++)
         same_finding(&f[k], &g[k]);
+}
+
+/* The same was found, and the same bytes are written. */
+static void same(const check_session *a, const check_session *b, uint32_t bytes,
+                 const char *text)
+{
+    same_findings(a, b, text);
     for (uint32_t k = 0; k < 2; k++) {
         uint8_t p[MAX_BYTES / 8 + 1] = {0}, q[MAX_BYTES / 8 + 1] = {0};
 
@@ -214,6 +220,62 @@ START_TEST(random_kernels)
         check_close(b);
     }
     str_free(&p.text);
+    rig_close(&r);
+}
+END_TEST
+
+/* Barriers of a group until the intervals' numbers begin again, which gives up
+ * the runs, also those that compiled code goes on with behind it. */
+static const char many_barriers[] =
+    "__kernel void k(__global uint *a) {\n"
+    "    uint l = get_local_id(0), g = get_group_id(0) * 8192;\n"
+    "    a[g + l] = l;\n"
+    "    for (int n = 0; n < 20000; n++)\n"
+    "        barrier(CLK_GLOBAL_MEM_FENCE);\n"
+    "    a[g + 2048 + l] = l;\n"
+    "    a[g + (l ^ 1)] = l;\n"
+    "    a[g + 4096 + l / 2] = l;\n"
+    "}\n";
+
+static check_session *one_launch(rig *r, bool runs)
+{
+    const check_config cfg = {.enabled = check_default()};
+    const exec_launch l = {.name = "test",
+                           .kernel = r->checked[0],
+                           .values = r->values,
+                           .groups = {2, 1, 1},
+                           .local = {2048, 1, 1},
+                           .how.n_shaves = 2,
+                           .how.n_threads = 1};
+    uint32_t at = r->values[0].as.address;
+    check_session *s;
+
+    ck_assert(!check_open(r->mem, &cfg, &s, &r->err));
+    check_buffer(s, "a", 0, at, r->buffer_bytes[0], false);
+    if (!runs)
+        check_buffer(s, "same", 2, at, 1, false);
+    ck_assert_msg(!check_launch(s, &r->desc, &l, 0, &r->err), "%s", r->err.msg);
+    ck_assert_ptr_null(s->buffers[0].runs);
+    return s;
+}
+
+START_TEST(intervals_begin_again)
+{
+    check_session *a, *b;
+    size_t n;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r, many_barriers, "k");
+    compile(&r, many_barriers, false);
+    rig_buffer(&r, 2 * 8192 * 4);
+    a = one_launch(&r, true);
+    b = one_launch(&r, false);
+    check_findings(a, &n);
+    ck_assert_uint_gt(n, 0);
+    same_findings(a, b, many_barriers);
+    check_close(a);
+    check_close(b);
     rig_close(&r);
 }
 END_TEST
@@ -279,14 +341,13 @@ static void look(table *t)
 
 static void look_at_block(table *t)
 {
-    uint32_t off =
-        below(&t->random, REGION) / CHECK_RUN_BYTES * CHECK_RUN_BYTES;
+    uint32_t off = below(&t->random, REGION) / SIM_RUN_BYTES * SIM_RUN_BYTES;
 
     if (runs_unused(t->s, t->r, off))
-        for (uint32_t i = off; i < off + CHECK_RUN_BYTES && i < REGION; i++)
+        for (uint32_t i = off; i < off + SIM_RUN_BYTES && i < REGION; i++)
             ck_assert_uint_eq(t->model[i], 0);
     else
-        for (uint32_t i = off; i < off + CHECK_RUN_BYTES && i < REGION; i++)
+        for (uint32_t i = off; i < off + SIM_RUN_BYTES && i < REGION; i++)
             ck_assert_uint_eq(t->s->shadow[t->r->address + i], t->model[i]);
 }
 
@@ -338,7 +399,7 @@ START_TEST(filled)
         ck_assert(!runs_fill(&s->buffers[0]));
         ck_assert(
             runs_store(s, &s->buffers[0], s->buffers[0].address + off, 4,
-                       SHADOW_INIT | (1 + off / 4 % 16) << SHADOW_ITEM_SHIFT));
+                       SHADOW_INIT | (1 + off / 4 % 64) << SHADOW_ITEM_SHIFT));
         ck_assert_uint_eq(s->shadow[s->buffers[0].address + off], 0);
     }
     ck_assert(runs_fill(&s->buffers[0]));
@@ -358,6 +419,7 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, random_kernels, 0, SEEDS);
+    tcase_add_test(t, intervals_begin_again);
     tcase_add_loop_test(t, words, 0, 10);
     tcase_add_test(t, filled);
     suite_add_tcase(s, t);
