@@ -1,4 +1,4 @@
-/* Stores that follow each other, told by one word: of each block of a buffer
+/* Stores that follow each other, told by one entry: of each block of a buffer
  * nobody used before, the bytes written first, as long as each store begins
  * where the one before it ended and the words go up evenly: by the same item,
  * the next, or an item of the next group. Their words are not made until
@@ -116,8 +116,8 @@ bool runs_store(check_session *s, const check_region *r, uint32_t addr,
     return false;
 }
 
-/* A function of its own, and this short, for it is called for most stores to
- * global memory. */
+/* What a run takes needs no look; compiled code calls for what it does not note
+ * itself. */
 uint32_t check_on_access(sim_wg *wg, uint32_t site, uint32_t addr,
                          uint32_t root)
 {
