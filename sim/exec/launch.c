@@ -126,6 +126,8 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->interpreted =
         arena_push(a, r->interpreted_bytes, 1, _Alignof(max_align_t));
     s->profile = profile_of_shave(r->profile, i);
+    s->record = r->record;
+    s->recorded_as = i;
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->span;
     s->batches = has_batches(r);
@@ -347,7 +349,7 @@ static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
     vpu_status st;
 
     if (r->record)
-        mach_record_attach(r->record, &ml);
+        mach_record_begin(r->record, &ml);
     if (!l->window && !l->list && !l->only_group)
         for (int i = 0; i < 3; i++) {
             ml.group_size[i] = l->local[i];
@@ -368,6 +370,8 @@ static vpu_status run_rounds(rounds_launch *r, const cmx_layout *c,
     if (!r->gave_up)
         rounds_deliver_prints(r, true);
     if (st) {
+        if (r->record)
+            mach_record_spoil(r->record);
         note_fault(r, result);
         return st;
     }

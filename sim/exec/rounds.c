@@ -323,6 +323,8 @@ static void finish_round(rounds_launch *r)
  * did. */
 static vpu_status round_result(rounds_launch *r, vpu_error *err)
 {
+    if (r->record)
+        mach_record_settle(r->record);
     rounds_deliver_prints(r, false);
     report_progress(r);
     for (uint32_t i = 0; i < r->n_shaves; i++)

@@ -747,6 +747,7 @@ static void run_groups(exec_shave *s, oom_scope *short_of)
 void exec_shave_run(exec_shave *s)
 {
     oom_scope short_of = {.leave = leave_short};
+    uint32_t before = s->queue->n - s->queue->head;
 
     s->left = MOST_GROUPS;
     s->charged = 0;
@@ -754,4 +755,8 @@ void exec_shave_run(exec_shave *s)
     oom_enter(&short_of);
     run_groups(s, &short_of);
     oom_exit(&short_of);
+    if (s->record)
+        mach_record_take(s->record, s->recorded_as,
+                         s->queue->items + s->queue->head + before,
+                         s->queue->n - s->queue->head - before);
 }

@@ -62,9 +62,11 @@ typedef struct exec_shave {
     /* Groups that nobody looks at one by one run in batches: one after the
      * other, and then the steps of all are made. */
     bool batches;
-    bool joins;       /* a step may stand for groups alike: mach_queue_join */
-    bool joinable;    /* the queue's last group may */
-    bool unstepped;   /* the running group has no step yet */
+    bool joins;     /* a step may stand for groups alike: mach_queue_join */
+    bool joinable;  /* the queue's last group may */
+    bool unstepped; /* the running group has no step yet */
+    mach_record *record; /* of steps, this SHAVE's are those of: */
+    uint32_t recorded_as;
     uint32_t left;    /* groups of this round */
     uint64_t charged; /* cycles of this round */
     uint32_t n_ran;

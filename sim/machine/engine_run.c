@@ -116,22 +116,21 @@ bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
     return true;
 }
 
-/* Of the banks there are: a copy of all there could be takes as long as the
- * rest. */
+/* Of the banks there are, to a whole bundle: a copy of all there could be takes
+ * as long as the rest. */
 static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
                       flow_need *need)
 {
     const mach_mem_counts *m = &step->detail.mem;
-    uint64_t lines = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
 
     need->bytes = bytes;
     need->dma = false;
-    for (uint32_t b = 0; b < e->dram.n_banks; b++) {
-        uint64_t busy = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
-
-        need->bank_busy[b] = busy;
-        need->blocking[b] = busy ? busy * m->load_fills / lines : 0;
-    }
+    need->requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
+    need->blocking = m->load_fills;
+    for (uint32_t b = 0; b < e->dram.n_banks; b++)
+        need->bank_busy[b] = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
+    for (uint32_t b = e->dram.n_banks; b % FLOW_LANES; b++)
+        need->bank_busy[b] = 0;
 }
 
 static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)

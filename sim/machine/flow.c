@@ -25,6 +25,14 @@ void flow_init(flow_set *s, uint64_t capacity, uint32_t n_banks)
     s->n_banks = n_banks;
 }
 
+/* Banks, and the places at a bank, are reckoned a bundle at a time. All numbers
+ * are integers, or these over a power of two, as doubles, and products are
+ * below 2^53. So results are those of integer arithmetic, everywhere. */
+typedef double lanes
+    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
+typedef int64_t lane_bits
+    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
+
 /* a / b. Processors divide numbers of 53 bits faster as doubles, and rounding
  * reaches no integer then that the quotient is below. */
 static uint64_t quotient(uint64_t a, uint64_t b)
@@ -61,19 +69,14 @@ static uint64_t least_work(const flow_set *s, const flow_need *need,
     return work;
 }
 
-/* Rounding up must not make the only flow slower than alone. */
-static uint32_t rate_of(const flow_set *s, uint32_t r, uint64_t amount,
-                        uint64_t work, bool *counts)
+/* Of the interface. Rounding up must not make the only flow slower than
+ * alone. */
+static uint32_t bus_rate(const flow_set *s, uint64_t bytes, uint64_t work)
 {
-    uint64_t rate;
+    uint64_t rate = ceil_div(bytes << FLOW_Q, work);
 
-    if (!amount)
-        return 0;
-    rate = ceil_div(amount << FLOW_Q, work);
-    if (rate > s->capacity[r])
-        rate = s->capacity[r];
-    *counts |= rate > s->capacity[r] / NEGLIGIBLE;
-    return (uint32_t)rate;
+    return (uint32_t)(rate < s->capacity[FLOW_BUS] ? rate
+                                                   : s->capacity[FLOW_BUS]);
 }
 
 /* Queues for banks that are used less are shorter than 1/30 of a service and
@@ -111,30 +114,104 @@ static void changed(flow_set *s, uint64_t now)
     s->dirty = true;
 }
 
-/* The flow gets a place where queues are reckoned, the first that is free. */
-static void take_place(flow_set *s, flow *f, const flow_need *need)
-{
-    uint64_t last = 0;
-    double blocks = 0;
+/* What a flow asks of each bank: of its time, Q20, and half of the blocking
+ * part of that, Q20. */
+typedef struct {
+    double rate[MACH_MAX_BANKS], half_blocking[MACH_MAX_BANKS];
+} bank_shares;
 
+/* The integer at or below a quotient of integers, which is below 2^51: where it
+ * was rounded it reached no integer. */
+static INLINE void floor_quotient(lanes *x)
+{
+    const double whole = (double)(UINT64_C(3) << 51); /* no fractions there */
+    const lanes ones = {1, 1, 1, 1};
+    lanes near = *x + whole - whole;
+
+    *x = near - (lanes)((near > *x) & (lane_bits)ones);
+}
+
+/* Of integers below 2^52: these are the last bits of such a double. */
+static INLINE void take_integers(lanes *x, const uint64_t *n)
+{
+    const double past = (double)(UINT64_C(1) << 52);
+    const lanes passed = {past, past, past, past};
+    lane_bits bits;
+
+    memcpy(&bits, n, sizeof bits);
+    *x = (lanes)(bits | (lane_bits)passed) - past;
+}
+
+/* Work is below 2^32, so is what its banks are busy, and requests below 2^20.
+ */
+static INLINE void share_banks(const flow_need *need, uint32_t n_banks,
+                               uint64_t work, bank_shares *out)
+{
+    double all = (double)(int64_t)work;
+    double requests = (double)(int64_t)(need->requests ? need->requests : 1);
+    double blocking = (double)(int64_t)need->blocking;
+
+    for (uint32_t b = 0; b < n_banks; b += FLOW_LANES) {
+        lanes busy, rate, blocks;
+
+        take_integers(&busy, &need->bank_busy[b]);
+        rate = (busy * (double)ONE + (all - 1)) / all;
+        floor_quotient(&rate);
+        blocks = busy * blocking / requests;
+        floor_quotient(&blocks);
+        blocks = blocks * (double)(ONE / 2) / all;
+        floor_quotient(&blocks);
+        memcpy(&out->rate[b], &rate, sizeof rate);
+        memcpy(&out->half_blocking[b], &blocks, sizeof blocks);
+    }
+}
+
+MACH_HOST_AVX2 static void share_banks_avx2(const flow_need *need,
+                                            uint32_t n_banks, uint64_t work,
+                                            bank_shares *out)
+{
+    share_banks(need, n_banks, work, out);
+}
+
+/* The same of greater numbers. */
+static void share_banks_long(const flow_need *need, uint32_t n_banks,
+                             uint64_t work, bank_shares *out)
+{
+    for (uint32_t b = 0; b < n_banks; b++) {
+        uint64_t busy = need->bank_busy[b];
+        uint64_t blocks = busy ? busy * need->blocking / need->requests : 0;
+
+        out->rate[b] = (double)(int64_t)ceil_div(busy << FLOW_Q, work);
+        out->half_blocking[b] =
+            (double)(int64_t)(quotient(blocks << FLOW_Q, work) / 2);
+    }
+}
+
+static void share_all_banks(const flow_set *s, const flow_need *need,
+                            uint64_t work, bank_shares *out)
+{
+    if (work >> 32 || need->requests >> 20)
+        share_banks_long(need, s->n_banks, work, out);
+    else if (mach_host_has_avx2())
+        share_banks_avx2(need, s->n_banks, work, out);
+    else
+        share_banks(need, s->n_banks, work, out);
+}
+
+/* The flow gets a place where queues are reckoned, the first that is free. */
+static void take_place(flow_set *s, flow *f, const bank_shares *shares)
+{
     f->place = 0;
     while (s->taken[f->place])
         f->place++;
     s->taken[f->place] = true;
     for (uint32_t b = 0; b < s->n_banks; b++) {
         flow_at_bank *at = &s->at_banks[b];
-        uint64_t blocking = need->blocking[b];
 
-        assert(blocking <= need->bank_busy[b]);
         if (!f->rate[b])
             continue;
-        if (blocking != last)
-            blocks =
-                (double)(int64_t)(quotient(blocking << FLOW_Q, f->length) / 2) /
-                (1 << 11);
-        last = blocking;
-        at->rate[f->place] = (int32_t)f->rate[b] / (double)ONE;
-        at->queue[f->place] = blocks;
+        at->rate[f->place] = shares->rate[b] / (double)ONE;
+        at->queue[f->place] = shares->half_blocking[b] / (1 << 11);
         at->n[f->place / FLOW_LANES]++;
         at->n_all++;
     }
@@ -158,16 +235,18 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
                 uint64_t work)
 {
     flow *f = &s->flows[i];
-    bool counts = false;
+    bank_shares shares;
+    bool counts;
 
     assert(need->bytes >> 43 == 0 && work >> 43 == 0);
     work = least_work(s, need, work);
-    f->rate[FLOW_BUS] = rate_of(s, FLOW_BUS, need->bytes, work, &counts);
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        /* Banks are often alike, and divisions slow. */
-        f->rate[b] = b && need->bank_busy[b] == need->bank_busy[b - 1]
-                         ? f->rate[b - 1]
-                         : rate_of(s, b, need->bank_busy[b], work, &counts);
+    share_all_banks(s, need, work, &shares);
+    f->rate[FLOW_BUS] = bus_rate(s, need->bytes, work);
+    counts = f->rate[FLOW_BUS] > s->capacity[FLOW_BUS] / NEGLIGIBLE;
+    for (uint32_t b = 0; b < s->n_banks; b++) {
+        f->rate[b] = (uint32_t)(int32_t)shares.rate[b];
+        counts |= f->rate[b] > ONE / NEGLIGIBLE;
+    }
     f->dma = need->dma;
     f->length = work;
     f->work = work << FLOW_Q;
@@ -182,7 +261,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     for (uint32_t b = 0; b < s->n_banks; b++)
         s->demand[b] += f->rate[b];
     s->running[s->n_running++] = (uint8_t)i;
-    take_place(s, f, need);
+    take_place(s, f, &shares);
     if (work < s->shortest || s->n_running == 1)
         s->shortest = work;
     if (crowded(s))
@@ -354,15 +433,6 @@ static void share_by_age(const flow_set *s, plan *p)
     if (part < ONE && banks_suffice(s, &aged))
         *p = aged;
 }
-
-/* Queues are reckoned for a bundle of places at a time. All numbers are
- * integers, or these over a power of two, as doubles: what is multiplied or
- * divided is below 2^31, products are below 2^53. So results are those of
- * integer arithmetic, everywhere. */
-typedef double lanes
-    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
-typedef int64_t lane_bits
-    __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
 
 /* What a bundle asks of a bank for which queues may form. */
 typedef struct {

@@ -49,8 +49,9 @@ enum {
 typedef struct {
     uint64_t bytes;                     /* below 2^43 */
     uint64_t bank_busy[MACH_MAX_BANKS]; /* cycles, each below 2^43 */
-    uint64_t blocking[MACH_MAX_BANKS];  /* of bank_busy, for requests the flow
-                                           stands still for */
+    /* Of so many requests the flow stands still for so many, and for that part
+     * of bank_busy. */
+    uint64_t requests, blocking;
     bool dma;
 } flow_need;
 

@@ -44,6 +44,8 @@ typedef struct {
     uint8_t **pieces;
     uint32_t n_pieces;
     size_t n;
+    uint64_t unsettled;     /* of what max_bytes counts, not in n_bytes yet */
+    bool short_of_memory;   /* a step was lost */
     uint32_t more;          /* of the last group */
     short_run last[N_LAST]; /* that were written whole */
     uint32_t oldest;        /* of these */
@@ -53,12 +55,8 @@ struct mach_record {
     uint64_t max_bytes, n_bytes;
     bool broken;          /* does not fit, or is not to be replayed */
     bool short_of_memory; /* that is why */
-    bool whole;           /* every SHAVE has told its end */
     mach_launch launch;
     block shaves[MACH_MAX_SHAVES];
-    /* While it is attached: */
-    mach_refill *refill;
-    void *user;
 };
 
 mach_record *mach_record_create(uint64_t max_bytes)
@@ -91,7 +89,7 @@ void mach_record_free(mach_record *r)
 
 bool mach_record_complete(const mach_record *r)
 {
-    return r->whole && !r->broken;
+    return !r->broken;
 }
 
 const mach_launch *mach_record_launch(const mach_record *r)
@@ -127,12 +125,12 @@ static bool add_piece(block *b)
 }
 
 /* Room for a step; NULL: there is none. */
-static uint8_t *room_for_step(mach_record *r, block *b)
+static uint8_t *room_for_step(block *b)
 {
     size_t at = step_at(b->n);
 
-    if (at / PIECE == b->n_pieces && (r->short_of_memory || !add_piece(b))) {
-        r->short_of_memory = true;
+    if (at / PIECE == b->n_pieces && (b->short_of_memory || !add_piece(b))) {
+        b->short_of_memory = true;
         return NULL;
     }
     b->n = at;
@@ -217,10 +215,10 @@ static void put_whole(block *b, const mach_step *s, const head *h, uint8_t *to)
     b->n += (size_t)(at - to);
 }
 
-static void put_step(mach_record *r, block *b, const mach_step *s)
+static void put_step(block *b, const mach_step *s)
 {
     const mach_mem_counts *m = &s->detail.mem;
-    uint8_t *to = room_for_step(r, b);
+    uint8_t *to = room_for_step(b);
     head h = {
         .kind = (uint8_t)s->kind, .id = s->id, .issue_cycles = s->issue_cycles};
 
@@ -232,29 +230,62 @@ static void put_step(mach_record *r, block *b, const mach_step *s)
     }
     if (!to)
         return;
-    r->n_bytes += bytes_of(&h) * (b->more + UINT64_C(1));
+    b->unsettled += bytes_of(&h) * (b->more + UINT64_C(1));
     if (h.memory && !h.banks && !h.id && put_like(b, s, &h, to))
         return;
     put_whole(b, s, &h, to);
 }
 
+static void settle(mach_record *r, block *b)
+{
+    r->n_bytes += b->unsettled;
+    b->unsettled = 0;
+    r->short_of_memory |= b->short_of_memory;
+}
+
+static void break_if_full(mach_record *r)
+{
+    if (r->n_bytes > r->max_bytes || r->short_of_memory)
+        mach_record_spoil(r);
+}
+
 bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
 {
-    if (!r->broken)
-        put_step(r, &r->shaves[shave], step);
-    if (r->n_bytes > r->max_bytes || r->short_of_memory) {
-        forget(r);
-        r->broken = true;
-    }
+    if (r->broken)
+        return false;
+    put_step(&r->shaves[shave], step);
+    settle(r, &r->shaves[shave]);
+    break_if_full(r);
     return !r->broken;
 }
 
-static void empty(mach_record *r, const mach_launch *like)
+void mach_record_take(mach_record *r, uint32_t shave, const mach_step *steps,
+                      uint32_t n)
+{
+    block *b = &r->shaves[shave];
+
+    for (uint32_t k = 0; k < n && !r->broken; k++)
+        put_step(b, &steps[k]);
+}
+
+void mach_record_settle(mach_record *r)
+{
+    for (uint32_t i = 0; i < r->launch.n_shaves; i++)
+        settle(r, &r->shaves[i]);
+    break_if_full(r);
+}
+
+void mach_record_spoil(mach_record *r)
+{
+    forget(r);
+    r->broken = true;
+}
+
+void mach_record_begin(mach_record *r, const mach_launch *like)
 {
     forget(r);
     r->broken = like->transactions;
     r->short_of_memory = false;
-    r->whole = false;
     r->launch = *like;
     r->launch.refill = NULL;
     r->launch.user = NULL;
@@ -264,44 +295,6 @@ static void empty(mach_record *r, const mach_launch *like)
     r->launch.n_locals = 0;
     r->launch.buffers = NULL;
     r->launch.n_buffers = 0;
-}
-
-void mach_record_begin(mach_record *r, const mach_launch *like)
-{
-    empty(r, like);
-    r->whole = true;
-}
-
-/* The launch's own refill appends; what it appended is copied. */
-static vpu_status refill_and_record(void *user, mach_queue *queues, uint32_t n,
-                                    vpu_error *err)
-{
-    mach_record *r = user;
-    uint32_t before[MACH_MAX_SHAVES];
-    bool whole = true;
-    vpu_status st;
-
-    for (uint32_t i = 0; i < n; i++)
-        before[i] = queues[i].n - queues[i].head;
-    st = r->refill(r->user, queues, n, err);
-    for (uint32_t i = 0; i < n && !st; i++) {
-        const mach_queue *q = &queues[i];
-
-        for (uint32_t k = q->head + before[i]; k < q->n; k++)
-            mach_record_add(r, i, &q->items[k]);
-        whole &= q->ended;
-    }
-    r->whole = whole && !st;
-    return st;
-}
-
-void mach_record_attach(mach_record *r, mach_launch *launch)
-{
-    empty(r, launch);
-    r->refill = launch->refill;
-    r->user = launch->user;
-    launch->refill = refill_and_record;
-    launch->user = r;
 }
 
 /* --- reading ------------------------------------------------------------- */

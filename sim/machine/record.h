@@ -7,8 +7,8 @@
  * banks. An edited record (mach_record_add) answers what another program would
  * take.
  *
- * A record is written by one thread at a time; once written, any number of
- * threads may replay it. */
+ * A SHAVE's part of a record is written by one thread at a time; once written,
+ * any number of threads may replay it. */
 #ifndef VPU_SIM_MACHINE_RECORD_H
 #define VPU_SIM_MACHINE_RECORD_H
 
@@ -26,18 +26,22 @@ typedef struct mach_record mach_record;
 mach_record *mach_record_create(uint64_t max_bytes);
 void mach_record_free(mach_record *r); /* NULL is fine */
 
-/* Empties r and makes *launch leave its steps there: launch->refill is another
- * one then, which asks the launch's own. r is complete when mach_run has
- * returned VPU_OK, unless its bytes were too few or the launch is timed line by
- * line. */
-void mach_record_attach(mach_record *r, mach_launch *launch);
-bool mach_record_complete(const mach_record *r);
-
-/* An empty one for steps of mach_record_add: as a launch with r's figures. */
+/* Empties r, for the steps of a launch with like's figures. It is complete
+ * unless its bytes are too few, memory is short, the launch is timed line by
+ * line, or mach_record_spoil says so. */
 void mach_record_begin(mach_record *r, const mach_launch *like);
 /* Appends a copy of the step to those of a SHAVE, groups whole and in order.
  * False: r is full, or memory is short; it is not complete then. */
 bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step);
+/* The same of n steps, by the thread that ran the SHAVE: threads may do so at
+ * once, each for a SHAVE of its own. Whether all fits is looked at by
+ * mach_record_settle, which one thread calls when none of them is at work. */
+void mach_record_take(mach_record *r, uint32_t shave, const mach_step *steps,
+                      uint32_t n);
+void mach_record_settle(mach_record *r);
+/* The launch has come to no end: r is not complete. */
+void mach_record_spoil(mach_record *r);
+bool mach_record_complete(const mach_record *r);
 
 /* The figures of the launch; refill and watch are not set. */
 const mach_launch *mach_record_launch(const mach_record *r);

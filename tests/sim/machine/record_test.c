@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "sim/machine/engine.h"
-#include "sim/machine/record.h"
+#include "tests/sim/machine/recorded.h"
 
 static mach_desc desc;
 static arena *mem;
@@ -100,9 +100,9 @@ static mach_profile run(mach_record *r, const mach_desc *d)
     mach_launch l = launch_of(&x);
     mach_profile p;
 
-    if (r)
-        mach_record_attach(r, &l);
-    ck_assert_msg(!mach_run(d, &l, NULL, &p, &err), "%s", err.msg);
+    ck_assert_msg(!(r ? recorded_run(r, d, l, &p, &err)
+                      : mach_run(d, &l, NULL, &p, &err)),
+                  "%s", err.msg);
     return p;
 }
 
@@ -242,8 +242,7 @@ START_TEST(incomplete)
 
     r = mach_record_create(1 << 20);
     x.fail_at = 100;
-    mach_record_attach(r, &l);
-    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_FAULT);
+    ck_assert_int_eq(recorded_run(r, &desc, l, &p, &err), VPU_ERR_FAULT);
     expect_incomplete(r);
     run(r, &desc); /* and is used again */
     ck_assert(mach_record_complete(r));
@@ -251,11 +250,39 @@ START_TEST(incomplete)
     x = fresh();
     l = launch_of(&x);
     l.transactions = true;
-    mach_record_attach(r, &l);
-    ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_OK);
+    ck_assert_int_eq(recorded_run(r, &desc, l, &p, &err), VPU_OK);
     expect_incomplete(r);
     mach_record_free(r);
     mach_record_free(NULL);
+}
+END_TEST
+
+/* Every SHAVE's steps fit by themselves, those of all do not: noticed when the
+ * parts are added up. */
+START_TEST(parts)
+{
+    mach_record *r = mach_record_create(500);
+    mach_launch l = {.n_shaves = SHAVES};
+    mach_step steps[8] = {{.kind = MACH_STEP_GROUP}};
+
+    for (uint32_t k = 1; k < 8; k++)
+        steps[k] = (mach_step){.kind = MACH_STEP_RUN, .issue_cycles = k};
+    mach_record_begin(r, &l);
+    mach_record_take(r, 0, steps, 8);
+    mach_record_settle(r);
+    ck_assert(mach_record_complete(r));
+    for (uint32_t i = 1; i < SHAVES; i++)
+        mach_record_take(r, i, steps, 8);
+    mach_record_settle(r);
+    expect_incomplete(r);
+    mach_record_take(r, 0, steps, 8); /* is not missed */
+    mach_record_settle(r);
+    expect_incomplete(r);
+    mach_record_begin(r, &l); /* nor remembered */
+    mach_record_take(r, 0, steps, 8);
+    mach_record_settle(r);
+    ck_assert(mach_record_complete(r));
+    mach_record_free(r);
 }
 END_TEST
 
@@ -419,6 +446,7 @@ int main(void)
     tcase_add_test(t, read_back);
     tcase_add_test(t, edited);
     tcase_add_test(t, incomplete);
+    tcase_add_test(t, parts);
     tcase_add_loop_test(t, drawn_steps_come_back, 0, 8);
     tcase_add_test(t, alike_steps_count_whole);
     tcase_add_test(t, fewer_shaves);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/machine/engine.h"
-#include "sim/machine/record.h"
+#include "tests/sim/machine/recorded.h"
 
 enum { LAUNCHES = 400, MOST_GROUPS = 120, MOST_SHAVES = 16 };
 
@@ -219,9 +219,8 @@ static outcome replay(drawn *d, const mach_desc *desc, mach_launch l,
     d->joins = joins;
     l.refill = give;
     l.user = d;
-    if (record)
-        mach_record_attach(record, &l);
-    o.st = mach_run(desc, &l, NULL, &o.profile, &o.err);
+    o.st = record ? recorded_run(record, desc, l, &o.profile, &o.err)
+                  : mach_run(desc, &l, NULL, &o.profile, &o.err);
     return o;
 }
 
