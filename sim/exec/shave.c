@@ -127,53 +127,55 @@ static void charge(exec_shave *s, uint64_t cycles)
 
 /* The group did what the last one of the queue did, whose step stands for both
  * then. */
-static bool join(exec_shave *s, const exec_shave_ran *ran)
+static bool join(exec_shave *s, uint64_t group, uint64_t cycles)
 {
     const mach_step *last = &s->queue->items[s->queue->n - 1];
     mach_mem_counts same;
 
-    if (last->issue_cycles != ran->cycles ||
+    if (last->issue_cycles != cycles ||
         !mach_cache_take_same(s->cache, &last->detail.mem))
         return false;
-    if (mach_queue_join(s->queue, ran->group))
+    if (mach_queue_join(s->queue, group))
         return true;
     same = last->detail.mem;
-    push(s, MACH_STEP_GROUP)->id = ran->group;
-    push(s, MACH_STEP_RUN)->issue_cycles = ran->cycles;
+    push(s, MACH_STEP_GROUP)->id = group;
+    push(s, MACH_STEP_RUN)->issue_cycles = cycles;
     s->queue->items[s->queue->n - 1].detail.mem = same;
     return true;
 }
 
-static void make_steps(exec_shave *s, const exec_shave_ran *ran)
+static void make_steps(exec_shave *s, uint64_t group, uint64_t cycles)
 {
     const mach_step *step;
 
-    if (s->joinable && join(s, ran))
+    if (s->joinable && join(s, group, cycles))
         return;
-    push(s, MACH_STEP_GROUP)->id = ran->group;
-    s->joinable = s->joins && ran->cycles;
-    if (!ran->cycles)
+    push(s, MACH_STEP_GROUP)->id = group;
+    s->joinable = s->joins && cycles;
+    if (!cycles)
         return;
-    step = push_run(s, ran->cycles, false);
+    step = push_run(s, cycles, false);
     s->joinable &= !mach_moves_lines(&step->detail.mem);
 }
 
-/* The end of the groups from s->ran[k] on that have as many cycles and accesses
- * each, and numbers in a row; without the last one of all. */
+/* The end of the groups from s->wg.row.ran[k] on that have as many cycles and
+ * accesses each, and numbers in a row; without the last one of all. */
 static uint32_t row_end(const exec_shave *s, uint32_t k)
 {
-    const exec_shave_ran *a = &s->ran[k - 1], *b = a + 1;
+    const sim_ran *a = &s->wg.row.ran[k - 1], *b = a + 1;
+    const uint64_t *group = s->ran_group;
     uint32_t end = s->n_ran - (s->next >= s->end), n = k + 1;
 
-    while (n < end && s->ran[n].cycles == b->cycles &&
-           s->ran[n].group - s->ran[n - 1].group == b->group - a->group &&
-           s->ran[n].log_end - s->ran[n - 1].log_end == b->log_end - a->log_end)
+    while (n < end && s->wg.row.ran[n].cycles == b->cycles &&
+           group[n] - group[n - 1] == group[k] - group[k - 1] &&
+           s->wg.row.ran[n].log_end - s->wg.row.ran[n - 1].log_end ==
+               b->log_end - a->log_end)
         n++;
     return n;
 }
 
 /* Most small groups touch the lines that the one before did. Returns how many
- * behind s->ran[k] join the queue's last group, the k-th or one like it,
+ * behind s->wg.row.ran[k] join the queue's last group, the k-th or one like it,
  * without being looked up. *row: the end of a row found before. */
 static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
 {
@@ -185,8 +187,8 @@ static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
     if (*row <= k)
         *row = row_end(s, k);
     n = mach_cache_again(s->cache, s->log + s->log_from,
-                         s->ran[k].log_end - s->log_from, *row - k - 1);
-    if (!n || !mach_queue_join(s->queue, s->ran[k + 1].group))
+                         s->wg.row.ran[k].log_end - s->log_from, *row - k - 1);
+    if (!n || !mach_queue_join(s->queue, s->ran_group[k + 1]))
         return 0;
     return mach_queue_join_more(s->queue, n - 1) ? n : 1;
 }
@@ -199,7 +201,7 @@ static void settle(exec_shave *s)
     if (!s->n_ran)
         return;
     for (uint32_t k = 0; k < s->n_ran; k++) {
-        const exec_shave_ran *ran = &s->ran[k];
+        const sim_ran *ran = &s->wg.row.ran[k];
 
         /* The SHAVE's last group has a step more, of lines written back. */
         if (k + 1 == s->n_ran && s->next >= s->end)
@@ -207,11 +209,11 @@ static void settle(exec_shave *s)
 
         look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
         if (timed(s))
-            make_steps(s, ran);
+            make_steps(s, s->ran_group[k], ran->cycles);
         k += k ? join_unlooked(s, k, &row) : 0;
-        s->log_from = s->ran[k].log_end;
+        s->log_from = s->wg.row.ran[k].log_end;
     }
-    s->n_ran = 0;
+    s->n_ran = s->wg.row.ended = 0;
     charge(s, s->uncharged);
     s->uncharged = 0;
 }
@@ -240,6 +242,29 @@ static void end_run(exec_shave *s)
     s->wg.cycles = 0;
 }
 
+/* --- rows ---------------------------------------------------------------- */
+
+/* The first n groups of the row have ended, and another one runs. */
+static void pass_in_row(exec_shave *s, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++, s->group += s->stride) {
+        s->ran_group[s->n_ran + k] = s->group;
+        s->uncharged += s->wg.row.ran[s->n_ran + k].cycles;
+    }
+    s->n_ran += n;
+    s->done += n;
+    s->left -= n;
+    s->next += n * s->stride;
+    s->wg.ids[SIM_ID_GROUP] += n * s->wg.row.stride;
+}
+
+/* The running group is its row's last one. */
+static void end_row(exec_shave *s)
+{
+    pass_in_row(s, s->wg.row.ended - s->n_ran);
+    s->wg.row.n = 0;
+}
+
 /* --- hooks --------------------------------------------------------------- */
 
 void exec_flush(sim_wg *wg, uint64_t *log)
@@ -247,6 +272,7 @@ void exec_flush(sim_wg *wg, uint64_t *log)
     exec_shave *s = shave_of(wg);
 
     (void)log;
+    end_row(s);
     feed_cache(s);
     if (atomic_load_explicit(s->stop, memory_order_relaxed))
         fault_raise(FAULT_LIMIT, 0);
@@ -484,10 +510,12 @@ static void phase(exec_shave *s, mach_phase p, const exec_shave_code *code,
     FOR_OBSERVERS(s, o, phase_begin)
         o->phase_begin(o->user, &s->wg, p,
                        code->interp ? interp_function(code->interp) : NULL);
+    s->wg.row.n = 0; /* the group is alone */
     if (code->interp)
         cycles = interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
+    s->wg.row.ended = 0;
     end_run(s);
     FOR_OBSERVERS(s, o, phase_end)
         o->phase_end(o->user, &s->wg, p, cycles);
@@ -637,9 +665,66 @@ static void note_ran(exec_shave *s)
     s->uncharged += s->wg.cycles;
     if (s->uncharged > left)
         fault_raise(FAULT_LIMIT, 0);
-    s->ran[s->n_ran++] = (exec_shave_ran){s->group, s->wg.cycles, s->wg.log_n};
+    s->ran_group[s->n_ran] = s->group;
+    s->wg.row.ran[s->n_ran++] = (sim_ran){s->wg.cycles, s->wg.log_n};
+    s->wg.row.ended = s->n_ran;
     s->wg.cycles = 0;
     s->unstepped = false;
+}
+
+static void lessen(uint64_t *n, uint64_t most)
+{
+    *n = most < *n ? most : *n;
+}
+
+/* How many groups the next call may run: as many as would run without a look
+ * at anything else. */
+static uint32_t row_length(const exec_shave *s)
+{
+    const mach_queue *q = s->queue;
+    uint64_t n = s->left, room = SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
+
+    lessen(&n, SIM_ROW - s->n_ran);
+    lessen(&n, (s->room - (q->n - q->head) - 2 * s->n_ran + 1) / 2);
+    lessen(&n, s->launch->groups[0] - s->wg.ids[SIM_ID_GROUP]);
+    lessen(&n, s->end - s->next);
+    if (n > 1 && s->stride > 1) {
+        lessen(&n, (s->end - s->next - 1) / s->stride + 1);
+        lessen(&n, (s->launch->groups[0] - s->wg.ids[SIM_ID_GROUP] - 1) /
+                           s->stride +
+                       1);
+    }
+    if (n > 1 && s->log_each) {
+        room = room > s->wg.log_n ? room - s->wg.log_n : 0;
+        lessen(&n, room / s->log_each > 1 ? room / s->log_each - 1 : 1);
+    }
+    return (uint32_t)n;
+}
+
+/* The row that begins with the group that begins. */
+static void begin_row(exec_shave *s)
+{
+    uint64_t left =
+        atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
+    uint64_t most = MOST_CYCLES - s->charged - s->uncharged;
+
+    left = left > s->uncharged ? left - s->uncharged : 0;
+    s->wg.row.most = left < most ? left + 1 : most;
+    s->wg.row.n = s->n_ran + (s->rows ? row_length(s) : 1);
+    s->wg.row.stride = (uint32_t)s->stride;
+}
+
+/* The call has come back; `before`: where its accesses begin in the log.
+ * Returns where those of the last group do. */
+static uint64_t end_call(exec_shave *s, uint64_t before)
+{
+    s->wg.row.ended -= s->wg.row.ended > s->n_ran;
+    if (s->wg.row.ended > s->n_ran)
+        before = s->wg.row.ran[s->wg.row.ended - 1].log_end;
+    end_row(s);
+    if (before <= s->wg.log_n)
+        s->log_each = (uint32_t)(s->wg.log_n - before);
+    return before;
 }
 
 /* Groups of which only the steps matter, and no callback, phase or limit. */
@@ -653,10 +738,12 @@ static void run_batch(exec_shave *s)
         before = s->wg.log_n;
         stop_if_told(s);
         begin_group(s);
+        begin_row(s);
         s->transfers = 0;
         s->joined.n = 0;
         s->unstepped = true;
         s->main.fn(&s->wg, window, s->args[s->done & 1], s->log);
+        before = end_call(s, before);
         if (s->unstepped)
             note_ran(s);
         else
@@ -668,7 +755,7 @@ static void run_batch(exec_shave *s)
         s->left--;
         s->running = false;
         s->next += s->stride;
-    } while (s->n_ran < EXEC_BATCH && before <= s->wg.log_n &&
+    } while (s->n_ran < SIM_ROW && before <= s->wg.log_n &&
              log_has_room(s, before) && has_next(s));
     feed_cache(s);
 }
@@ -718,6 +805,8 @@ static void run_groups(exec_shave *s, oom_scope *short_of)
 {
     if (sigsetjmp(s->scope.env, 0)) {
         bool is_short = s->scope.kind == FAULT_MEMORY;
+
+        end_row(s);
 
         if (is_short)
             oom_enter(short_of);

@@ -24,14 +24,6 @@ typedef struct {
     const interp_code *interp;
 } exec_shave_code;
 
-/* A group that has run. Its steps are still to be made, of the accesses that
- * end there in the log. */
-typedef struct {
-    uint64_t group, cycles, log_end;
-} exec_shave_ran;
-
-enum { EXEC_BATCH = 64 };
-
 typedef struct exec_shave {
     sim_wg wg; /* first: hooks get back from it */
     uint64_t log[SIM_LOG_ENTRIES];
@@ -65,12 +57,15 @@ typedef struct exec_shave {
     bool joins;       /* a step may stand for groups alike: mach_queue_join */
     bool joinable;    /* the queue's last group may */
     bool unstepped;   /* the running group has no step yet */
+    bool rows;        /* and one call may run several: sim_row */
     uint32_t left;    /* groups of this round */
     uint64_t charged; /* cycles of this round */
-    uint32_t n_ran;
-    exec_shave_ran ran[EXEC_BATCH];
-    uint64_t uncharged; /* cycles of groups that have run */
+    /* Groups that have run, whose steps are still to be made. */
+    uint32_t n_ran; /* entries of wg.row.ran */
+    uint64_t ran_group[SIM_ROW];
+    uint64_t uncharged; /* their cycles */
     uint64_t log_from;  /* entries before are looked up */
+    uint32_t log_each;  /* entries of the group that ran last */
     uint64_t group;     /* running now */
     mach_phase phase;   /* and its phase */
     bool running;       /* a group is begun and not done */
