@@ -96,6 +96,8 @@ static void flow_event(engine *e, uint32_t c)
     }
     ch->flowing = true;
     dram_walk_busy(&e->dram, &t->ddr, need.bank_busy);
+    for (uint32_t b = 0; b < e->dram.n_banks; b++)
+        need.banks |= (uint32_t)(need.bank_busy[b] > 0) << b;
     if (t->bytes)
         flow_start(&e->flows, c, e->now, &need, work);
     else

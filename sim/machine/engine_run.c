@@ -116,21 +116,27 @@ bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
     return true;
 }
 
-/* Of the banks there are: a copy of all there could be takes as long as the
- * rest. */
 static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
                       flow_need *need)
 {
     const mach_mem_counts *m = &step->detail.mem;
     uint64_t lines = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
+    uint64_t last = 0, blocking = 0;
 
     need->bytes = bytes;
     need->dma = false;
-    for (uint32_t b = 0; b < e->dram.n_banks; b++) {
+    need->banks = mach_banks_in_use(m) & ((UINT32_C(1) << e->dram.n_banks) - 1);
+    if (!e->dram.line_busy)
+        need->banks = 0;
+    for (uint32_t left = need->banks; left; left &= left - 1) {
+        uint32_t b = (uint32_t)__builtin_ctz(left);
         uint64_t busy = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
 
+        if (busy != last) /* banks are often alike, and divisions slow */
+            blocking = busy * m->load_fills / lines;
+        last = busy;
         need->bank_busy[b] = busy;
-        need->blocking[b] = busy ? busy * m->load_fills / lines : 0;
+        need->blocking[b] = blocking;
     }
 }
 

@@ -41,6 +41,15 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return n + (n * b != a);
 }
 
+/* The bit of a set that is next, and the set without it. */
+static INLINE uint32_t next_of(uint32_t *set)
+{
+    uint32_t k = (uint32_t)__builtin_ctz(*set);
+
+    *set &= *set - 1;
+    return k;
+}
+
 /* The cycles the flow takes with every resource to itself. */
 static uint64_t least_work(const flow_set *s, const flow_need *need,
                            uint64_t work)
@@ -55,9 +64,11 @@ static uint64_t least_work(const flow_set *s, const flow_need *need,
         if (work < bus)
             work = bus;
     }
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        if (work < need->bank_busy[b])
-            work = need->bank_busy[b];
+    for (uint32_t left = need->banks; left;) {
+        uint64_t busy = need->bank_busy[next_of(&left)];
+
+        work = work < busy ? busy : work;
+    }
     return work;
 }
 
@@ -80,30 +91,24 @@ static uint32_t rate_of(const flow_set *s, uint32_t r, uint64_t amount,
  * not worth reckoning. */
 #define QUEUES (ONE / 16)
 
+static INLINE void demand_changed(flow_set *s, uint32_t r)
+{
+    uint32_t bit = UINT32_C(1) << r;
+
+    s->over = s->demand[r] > s->capacity[r] ? s->over | bit : s->over & ~bit;
+    s->queued = r != FLOW_BUS && s->demand[r] > QUEUES ? s->queued | bit
+                                                       : s->queued & ~bit;
+}
+
 /* Whether flows may slow each other down. */
 static bool crowded(const flow_set *s)
 {
-    bool any = s->demand[FLOW_BUS] > s->capacity[FLOW_BUS];
-
-    if (s->n_running < 2)
-        return false;
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        any |= s->demand[b] > QUEUES;
-    return any;
-}
-
-static bool enough_for_all(const flow_set *s)
-{
-    bool enough = true;
-
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        enough &= s->demand[b] <= s->capacity[b];
-    return enough & (s->demand[FLOW_BUS] <= s->capacity[FLOW_BUS]);
+    return s->n_running >= 2 && (s->queued || s->over >> FLOW_BUS & 1);
 }
 
 static void changed(flow_set *s, uint64_t now)
 {
-    bool patient = !s->scarce && enough_for_all(s);
+    bool patient = !s->scarce && !s->over;
     uint64_t due = now + (patient ? s->shortest / PATIENCE : 0);
 
     if (!s->dirty || due < s->due)
@@ -121,13 +126,12 @@ static void take_place(flow_set *s, flow *f, const flow_need *need)
     while (s->taken[f->place])
         f->place++;
     s->taken[f->place] = true;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
+    for (uint32_t left = f->banks; left;) {
+        uint32_t b = next_of(&left);
         flow_at_bank *at = &s->at_banks[b];
         uint64_t blocking = need->blocking[b];
 
         assert(blocking <= need->bank_busy[b]);
-        if (!f->rate[b])
-            continue;
         if (blocking != last)
             blocks =
                 (double)(int64_t)(quotient(blocking << FLOW_Q, f->length) / 2) /
@@ -143,15 +147,36 @@ static void take_place(flow_set *s, flow *f, const flow_need *need)
 static void leave_place(flow_set *s, const flow *f)
 {
     s->taken[f->place] = false;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        flow_at_bank *at = &s->at_banks[b];
+    for (uint32_t left = f->banks; left;) {
+        flow_at_bank *at = &s->at_banks[next_of(&left)];
 
-        if (!f->rate[b])
-            continue;
         at->rate[f->place] = at->queue[f->place] = 0;
         at->n[f->place / FLOW_LANES]--;
         at->n_all--;
     }
+}
+
+/* True: the flow counts. */
+static bool set_bank_rates(const flow_set *s, flow *f, const flow_need *need,
+                           uint64_t work)
+{
+    uint64_t last = 0;
+    uint32_t rate = 0;
+    bool counts = false;
+
+    for (uint32_t left = f->banks & ~need->banks; left;)
+        f->rate[next_of(&left)] = 0;
+    f->banks = need->banks;
+    for (uint32_t left = f->banks; left;) {
+        uint32_t b = next_of(&left);
+
+        /* Banks are often alike, and divisions slow. */
+        if (need->bank_busy[b] != last)
+            rate = rate_of(s, b, need->bank_busy[b], work, &counts);
+        last = need->bank_busy[b];
+        f->rate[b] = rate;
+    }
+    return counts;
 }
 
 void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
@@ -163,11 +188,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     assert(need->bytes >> 43 == 0 && work >> 43 == 0);
     work = least_work(s, need, work);
     f->rate[FLOW_BUS] = rate_of(s, FLOW_BUS, need->bytes, work, &counts);
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        /* Banks are often alike, and divisions slow. */
-        f->rate[b] = b && need->bank_busy[b] == need->bank_busy[b - 1]
-                         ? f->rate[b - 1]
-                         : rate_of(s, b, need->bank_busy[b], work, &counts);
+    counts |= set_bank_rates(s, f, need, work);
     f->dma = need->dma;
     f->length = work;
     f->work = work << FLOW_Q;
@@ -178,9 +199,12 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->counted = counts;
     if (!counts)
         return;
-    s->demand[FLOW_BUS] += f->rate[FLOW_BUS];
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        s->demand[b] += f->rate[b];
+    for (uint32_t left = f->banks | 1 << FLOW_BUS; left;) {
+        uint32_t r = next_of(&left);
+
+        s->demand[r] += f->rate[r];
+        demand_changed(s, r);
+    }
     s->running[s->n_running++] = (uint8_t)i;
     take_place(s, f, need);
     if (work < s->shortest || s->n_running == 1)
@@ -201,9 +225,12 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
         at++;
     s->n_running--;
     memmove(&s->running[at], &s->running[at + 1], s->n_running - at);
-    s->demand[FLOW_BUS] -= f->rate[FLOW_BUS];
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        s->demand[b] -= f->rate[b];
+    for (uint32_t left = f->banks | 1 << FLOW_BUS; left;) {
+        uint32_t r = next_of(&left);
+
+        s->demand[r] -= f->rate[r];
+        demand_changed(s, r);
+    }
     leave_place(s, f);
     f->counted = false;
     if (s->contended)
@@ -282,11 +309,10 @@ static bool fix_scarcest(const flow_set *s, plan *p)
     uint64_t deepest = ONE, fair = 0, last_rate = 0, last_speed = 0;
     uint32_t resource = 0;
 
-    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++) {
+    for (uint32_t left = s->over; left;) {
+        uint32_t r = next_of(&left);
         uint64_t level, greatest;
 
-        if (s->demand[r] <= s->capacity[r])
-            continue;
         level = fair_rate(s, p, r, &greatest);
         if (level >= greatest || speed_under(level, greatest) >= deepest)
             continue;
@@ -315,10 +341,11 @@ static bool fix_scarcest(const flow_set *s, plan *p)
 
 static bool banks_suffice(const flow_set *s, const plan *p)
 {
-    for (uint32_t b = 0; b < s->n_banks; b++) {
+    for (uint32_t left = s->over & ~(UINT32_C(1) << FLOW_BUS); left;) {
+        uint32_t b = next_of(&left);
         uint64_t used = 0;
 
-        for (uint32_t k = 0; k < s->n_running && s->demand[b] > ONE; k++)
+        for (uint32_t k = 0; k < s->n_running; k++)
             used += taken(s, p, b, k);
         if (used > ONE)
             return false;
@@ -470,14 +497,73 @@ MACH_HOST_AVX2 static void agree_avx2(queues *q)
     agree(q);
 }
 
+static void agree_on_host(queues *q)
+{
+    if (mach_host_has_avx2())
+        agree_avx2(q);
+    else
+        agree(q);
+}
+
+/* Where in the table the queues of one bundle belong. */
+static uint32_t memo_place(const queues *q)
+{
+    typedef uint64_t words
+        __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
+    words sum = *(const words *)&q->allowed[0];
+    uint64_t h;
+
+    for (uint32_t i = 0; i < q->n_uses; i++)
+        sum = (sum ^ sum << 7) + *(const words *)q->uses[i].rate +
+              (*(const words *)q->uses[i].queue << 3);
+    h = ((sum[0] * 3 + sum[1]) * 3 + sum[2]) * 3 + sum[3];
+    return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 58) % FLOW_MEMOS;
+}
+
+static bool is_of(const flow_memo *m, const queues *q)
+{
+    if (m->n_banks != q->n_banks ||
+        memcmp(m->allowed, q->allowed, sizeof m->allowed))
+        return false;
+    for (uint32_t i = 0; i < q->n_uses; i++)
+        if (memcmp(m->uses[i][0], q->uses[i].rate, sizeof m->uses[i][0]) ||
+            memcmp(m->uses[i][1], q->uses[i].queue, sizeof m->uses[i][1]))
+            return false;
+    return true;
+}
+
+/* agree, but for what it found before. */
+static void recall_or_agree(flow_set *s, queues *q)
+{
+    flow_memo *m;
+
+    if (q->n_bundles > 1 || q->n_uses > FLOW_MEMO_BANKS) {
+        agree_on_host(q);
+        return;
+    }
+    m = &s->memos[memo_place(q)];
+    if (is_of(m, q)) {
+        memcpy(q->speed, m->speed, sizeof m->speed);
+        return;
+    }
+    agree_on_host(q);
+    m->n_banks = q->n_banks;
+    memcpy(m->allowed, q->allowed, sizeof m->allowed);
+    memcpy(m->speed, q->speed, sizeof m->speed);
+    for (uint32_t i = 0; i < q->n_uses; i++) {
+        memcpy(m->uses[i][0], q->uses[i].rate, sizeof m->uses[i][0]);
+        memcpy(m->uses[i][1], q->uses[i].queue, sizeof m->uses[i][1]);
+    }
+}
+
 /* Nobody waits where one flow is alone. */
 static void list_uses(const flow_set *s, queues *q)
 {
     q->n_banks = q->n_uses = 0;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        const flow_at_bank *at = &s->at_banks[b];
+    for (uint32_t left = s->queued; left;) {
+        const flow_at_bank *at = &s->at_banks[next_of(&left)];
 
-        if (s->demand[b] <= QUEUES || at->n_all < 2)
+        if (at->n_all < 2)
             continue;
         for (uint32_t k = 0; k < q->n_bundles; k++) {
             q->uses[q->n_uses] =
@@ -489,7 +575,7 @@ static void list_uses(const flow_set *s, queues *q)
     }
 }
 
-static void add_queues(const flow_set *s, plan *p)
+static void add_queues(flow_set *s, plan *p)
 {
     queues q;
     double *allowed = (double *)q.allowed;
@@ -505,10 +591,7 @@ static void add_queues(const flow_set *s, plan *p)
     memset(allowed, 0, q.n_bundles * sizeof *q.allowed);
     for (uint32_t k = 0; k < s->n_running; k++)
         allowed[s->flows[s->running[k]].place] = (double)(int64_t)p->speed[k];
-    if (mach_host_has_avx2())
-        agree_avx2(&q);
-    else
-        agree(&q);
+    recall_or_agree(s, &q);
     for (uint32_t k = 0; k < s->n_running; k++) {
         uint32_t place = s->flows[s->running[k]].place;
         uint64_t speed = (uint64_t)((const double *)q.speed)[place];
