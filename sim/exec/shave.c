@@ -125,51 +125,92 @@ static void charge(exec_shave *s, uint64_t cycles)
 
 /* --- steps of a batch ---------------------------------------------------- */
 
-/* The group did what the last one of the queue did, whose step stands for both
- * then. */
-static bool join(exec_shave *s, uint64_t group, uint64_t cycles)
+static bool did_like(exec_shave *s, const mach_step *like, uint64_t cycles)
 {
-    const mach_step *last = &s->queue->items[s->queue->n - 1];
-    mach_mem_counts same;
-
-    if (last->issue_cycles != cycles ||
-        !mach_cache_take_same(s->cache, &last->detail.mem))
-        return false;
-    if (mach_queue_join(s->queue, group))
-        return true;
-    same = last->detail.mem;
-    push(s, MACH_STEP_GROUP)->id = group;
-    push(s, MACH_STEP_RUN)->issue_cycles = cycles;
-    s->queue->items[s->queue->n - 1].detail.mem = same;
-    return true;
+    return like->issue_cycles == cycles &&
+           mach_cache_take_same(s->cache, &like->detail.mem);
 }
 
-static void make_steps(exec_shave *s, uint64_t group, uint64_t cycles)
+/* What the group did, where some group has done the same and no line of DDR was
+ * moved; the cache has forgotten it then. NULL: none has. */
+static const mach_step *find_like(exec_shave *s, uint64_t cycles)
 {
-    const mach_step *step;
+    const mach_step *beyond = &s->likes[EXEC_LIKES];
 
-    if (s->joinable && join(s, group, cycles))
+    if (s->joinable == beyond && did_like(s, beyond, cycles))
+        return beyond;
+    for (uint32_t n = 0, k = s->last_like; n < s->n_likes; n++, k++) {
+        k = k < s->n_likes ? k : 0;
+        if (did_like(s, &s->likes[k], cycles)) {
+            s->last_like = k;
+            return &s->likes[k];
+        }
+    }
+    return NULL;
+}
+
+/* The step that does not stay, and kernels whose rounds hang on how many steps
+ * there are, have it in the queue. */
+static void push_like(exec_shave *s, uint64_t group, const mach_step *like)
+{
+    bool joins = s->joinable == like && mach_queue_join(s->queue, group);
+
+    s->joinable = like;
+    if (joins)
         return;
+    if (like == &s->likes[EXEC_LIKES] || s->launch->kernel->global_atomics) {
+        push(s, MACH_STEP_GROUP)->id = group;
+        *push(s, MACH_STEP_RUN) = *like;
+    } else if (!mach_queue_push_like(s->queue, group, like)) {
+        oom_raise(sizeof *like);
+    }
+}
+
+/* The queue's last group, which is new there, does what others may do. */
+static void keep_like(exec_shave *s, uint64_t group)
+{
+    mach_queue *q = s->queue;
+    mach_step *like = &s->likes[s->n_likes];
+
+    *like = q->items[q->n - 1];
+    if (s->n_likes < EXEC_LIKES)
+        s->last_like = s->n_likes++;
+    q->n -= 2;
+    push_like(s, group, like);
+}
+
+/* joins: the group's steps are those made here, and no more. */
+static void make_steps(exec_shave *s, uint64_t group, uint64_t cycles,
+                       bool joins)
+{
+    const mach_step *step = joins ? find_like(s, cycles) : NULL;
+
+    if (step) {
+        push_like(s, group, step);
+        return;
+    }
+    s->joinable = NULL;
     push(s, MACH_STEP_GROUP)->id = group;
-    s->joinable = s->joins && cycles;
     if (!cycles)
         return;
     step = push_run(s, cycles, false);
-    s->joinable &= !mach_moves_lines(&step->detail.mem);
+    if (joins && !mach_moves_lines(&step->detail.mem))
+        keep_like(s, group);
 }
 
 /* The end of the groups from s->wg.row.ran[k] on that have as many cycles and
  * accesses each, and numbers in a row; without the last one of all. */
 static uint32_t row_end(const exec_shave *s, uint32_t k)
 {
-    const sim_ran *a = &s->wg.row.ran[k - 1], *b = a + 1;
+    const sim_ran *ran = s->wg.row.ran, like = ran[k];
     const uint64_t *group = s->ran_group;
+    uint64_t distance = group[k] - group[k - 1];
+    uint64_t entries = like.log_end - ran[k - 1].log_end;
     uint32_t end = s->n_ran - (s->next >= s->end), n = k + 1;
 
-    while (n < end && s->wg.row.ran[n].cycles == b->cycles &&
-           group[n] - group[n - 1] == group[k] - group[k - 1] &&
-           s->wg.row.ran[n].log_end - s->wg.row.ran[n - 1].log_end ==
-               b->log_end - a->log_end)
+    while (n < end && !((ran[n].cycles ^ like.cycles) |
+                        (group[n] - group[n - 1] - distance) |
+                        (ran[n].log_end - ran[n - 1].log_end - entries)))
         n++;
     return n;
 }
@@ -179,10 +220,9 @@ static uint32_t row_end(const exec_shave *s, uint32_t k)
  * without being looked up. *row: the end of a row found before. */
 static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
 {
-    const mach_step *last = &s->queue->items[s->queue->n - 1];
     uint32_t n;
 
-    if (!s->joinable || s->sample || last->detail.mem.load_l2_hits)
+    if (!s->joinable || s->sample || s->joinable->detail.mem.load_l2_hits)
         return 0;
     if (*row <= k)
         *row = row_end(s, k);
@@ -204,12 +244,12 @@ static void settle(exec_shave *s)
         const sim_ran *ran = &s->wg.row.ran[k];
 
         /* The SHAVE's last group has a step more, of lines written back. */
-        if (k + 1 == s->n_ran && s->next >= s->end)
-            s->joinable = false;
+        bool last = k + 1 == s->n_ran && s->next >= s->end;
 
         look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
         if (timed(s))
-            make_steps(s, s->ran_group[k], ran->cycles);
+            make_steps(s, s->ran_group[k], ran->cycles,
+                       s->joins && ran->cycles && !last);
         k += k ? join_unlooked(s, k, &row) : 0;
         s->log_from = s->wg.row.ran[k].log_end;
     }
@@ -231,7 +271,8 @@ static void end_run(exec_shave *s)
     feed_cache(s);
     if (s->unstepped)
         push(s, MACH_STEP_GROUP)->id = s->group;
-    s->unstepped = s->joinable = false;
+    s->unstepped = false;
+    s->joinable = NULL;
     if (!s->wg.cycles)
         return;
     if (s->wg.cycles > s->wg.max_cycles)
@@ -640,13 +681,22 @@ static bool log_has_room(const exec_shave *s, uint64_t before)
            SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
 }
 
+/* How many groups may still run before the queue has the steps it may have, if
+ * each makes two. Of groups in rows most share them with others. */
+static INLINE uint32_t groups_to_room(const exec_shave *s)
+{
+    uint32_t n = s->queue->n - s->queue->head;
+    uint32_t left = n < s->room ? s->room - n : 0;
+
+    left = s->rows ? 4 * left : (left + 1) / 2;
+    return left > s->n_ran ? left - s->n_ran : 0;
+}
+
 static INLINE bool has_next(const exec_shave *s)
 {
-    const mach_queue *q = s->queue;
-
     return s->next < s->end && s->left &&
            (!s->batches || s->charged + s->uncharged < MOST_CYCLES) &&
-           q->n - q->head + 2 * s->n_ran < s->room;
+           groups_to_room(s);
 }
 
 static void stop_if_told(const exec_shave *s)
@@ -663,8 +713,10 @@ static void note_ran(exec_shave *s)
         atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
 
     s->uncharged += s->wg.cycles;
-    if (s->uncharged > left)
+    if (s->uncharged > left) { /* told to stop, it has ended all the same */
+        s->running &= !atomic_load_explicit(s->stop, memory_order_relaxed);
         fault_raise(FAULT_LIMIT, 0);
+    }
     s->ran_group[s->n_ran] = s->group;
     s->wg.row.ran[s->n_ran++] = (sim_ran){s->wg.cycles, s->wg.log_n};
     s->wg.row.ended = s->n_ran;
@@ -681,11 +733,10 @@ static void lessen(uint64_t *n, uint64_t most)
  * at anything else. */
 static uint32_t row_length(const exec_shave *s)
 {
-    const mach_queue *q = s->queue;
     uint64_t n = s->left, room = SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
 
     lessen(&n, SIM_ROW - s->n_ran);
-    lessen(&n, (s->room - (q->n - q->head) - 2 * s->n_ran + 1) / 2);
+    lessen(&n, groups_to_room(s));
     lessen(&n, s->launch->groups[0] - s->wg.ids[SIM_ID_GROUP]);
     lessen(&n, s->end - s->next);
     if (n > 1 && s->stride > 1) {
@@ -839,7 +890,7 @@ void exec_shave_run(exec_shave *s)
 
     s->left = MOST_GROUPS;
     s->charged = 0;
-    s->joinable = false; /* the engine may have begun it */
+    s->joinable = NULL; /* the engine may have begun it */
     oom_enter(&short_of);
     run_groups(s, &short_of);
     oom_exit(&short_of);

@@ -24,6 +24,9 @@ typedef struct {
     const interp_code *interp;
 } exec_shave_code;
 
+/* RUN steps without lines of DDR, of groups that did alike. */
+enum { EXEC_LIKES = 16 };
+
 typedef struct exec_shave {
     sim_wg wg; /* first: hooks get back from it */
     uint64_t log[SIM_LOG_ENTRIES];
@@ -54,8 +57,13 @@ typedef struct exec_shave {
     /* Groups that nobody looks at one by one run in batches: one after the
      * other, and then the steps of all are made. */
     bool batches;
-    bool joins;       /* a step may stand for groups alike: mach_queue_join */
-    bool joinable;    /* the queue's last group may */
+    bool joins; /* a step may stand for groups alike: mach_queue_join */
+    /* What the queue's last group does, NULL: the next one cannot join it. */
+    const mach_step *joinable;
+    /* What groups did that others may do again (mach_queue_push_like); behind
+     * these, what the last group did. */
+    mach_step likes[EXEC_LIKES + 1];
+    uint32_t n_likes, last_like;
     bool unstepped;   /* the running group has no step yet */
     bool rows;        /* and one call may run several: sim_row */
     uint32_t left;    /* groups of this round */

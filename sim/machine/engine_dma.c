@@ -51,6 +51,7 @@ static void end_transfer(engine *e, uint32_t c)
     e->n_busy--;
     e->next[c] = NEVER;
     s->transfers[r->slot][r->phase].ended++;
+    s->open--;
     e->profile->transfers++;
     e->profile->dma_busy_cycles += e->now - ch->begin;
     e->profile->ddr_bytes += r->transfer.bytes;

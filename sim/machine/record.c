@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/oom.h"
+#include "sim/machine/banks.h"
 #include "sim/machine/engine.h"
 
 typedef struct {
@@ -37,6 +38,8 @@ enum {
 typedef struct {
     uint8_t mem[MEM_HEAD];
     uint64_t issue_cycles;
+    const mach_step
+        *from;   /* of a group with `like`; NULL: written for itself */
     uint32_t at; /* in the block, + 1 */
 } short_run;
 
@@ -145,13 +148,20 @@ static inline uint8_t *put(uint8_t *at, const void *data, size_t n)
     return at + n;
 }
 
-static uint16_t banks_in_use(const mach_mem_counts *m)
+/* Field by field: a processor waits where it loads at once what was stored in
+ * parts. */
+static inline uint8_t *put_short(uint8_t *to, const head *h)
 {
-    uint16_t mask = 0;
+    put(to + offsetof(head, kind), &h->kind, sizeof h->kind);
+    put(to + offsetof(head, memory), &h->memory, sizeof h->memory);
+    put(to + offsetof(head, banks), &h->banks, sizeof h->banks);
+    return put(to + offsetof(head, more), &h->more, sizeof h->more);
+}
 
-    for (int i = 0; i < MACH_MAX_BANKS; i++)
-        mask |= (uint16_t)((m->bank_lines[i] != 0) << i);
-    return mask;
+static inline uint8_t *put_head(uint8_t *to, const head *h)
+{
+    return put(put(put_short(to, h), &h->id, sizeof h->id), &h->issue_cycles,
+               sizeof h->issue_cycles);
 }
 
 static bool has_memory(const mach_mem_counts *m)
@@ -179,13 +189,14 @@ static bool put_like(block *b, const mach_step *s, head *h, uint8_t *to)
     if (like) {
         h->memory = LIKE;
         h->more = like->at - 1;
-        b->n += (size_t)(put(to, h, LIKE_BYTES) - to);
+        b->n += (size_t)(put_short(to, h) - to);
         return true;
     }
     if (b->n < UINT32_MAX) {
         memcpy(last->mem, &s->detail.mem, MEM_HEAD);
         last->issue_cycles = s->issue_cycles;
         last->at = (uint32_t)b->n + 1;
+        last->from = NULL;
         b->oldest = (b->oldest + 1) % N_LAST;
     }
     return false;
@@ -203,7 +214,7 @@ static size_t bytes_of(const head *h)
 static void put_whole(block *b, const mach_step *s, const head *h, uint8_t *to)
 {
     const mach_mem_counts *m = &s->detail.mem;
-    uint8_t *at = put(to, h, sizeof *h);
+    uint8_t *at = put_head(to, h);
 
     if (h->more)
         at = put(at, &s->detail.distance, sizeof s->detail.distance);
@@ -227,7 +238,7 @@ static void put_step(mach_record *r, block *b, const mach_step *s)
     if (s->kind == MACH_STEP_GROUP)
         h.more = b->more = s->more;
     if (s->kind == MACH_STEP_RUN) {
-        h.banks = banks_in_use(m);
+        h.banks = (uint16_t)mach_banks_in_use(m);
         h.memory = h.banks || has_memory(m);
     }
     if (!to)
@@ -238,9 +249,50 @@ static void put_step(mach_record *r, block *b, const mach_step *s)
     put_whole(b, s, &h, to);
 }
 
+/* The last one that was written of this step; NULL: none of the last. */
+static const short_run *run_from(const block *b, const mach_step *from)
+{
+    for (uint32_t k = 0; k < N_LAST; k++)
+        if (b->last[k].from == from)
+            return &b->last[k];
+    return NULL;
+}
+
+/* The step is the one of some group before. False: it is not, or there is no
+ * room. */
+static bool put_again(mach_record *r, block *b, const mach_step *run)
+{
+    const head h = {.kind = MACH_STEP_RUN, .memory = true};
+    const short_run *last = run_from(b, run);
+    uint8_t *to = last ? room_for_step(r, b) : NULL;
+    head like = {.kind = MACH_STEP_RUN, .memory = LIKE};
+
+    if (!to)
+        return false;
+    r->n_bytes += bytes_of(&h) * (b->more + UINT64_C(1));
+    like.more = last->at - 1;
+    b->n += (size_t)(put_short(to, &like) - to);
+    return true;
+}
+
+/* A group whose step is elsewhere: both are written. */
+static void put_group_like(mach_record *r, block *b, const mach_step *s)
+{
+    uint32_t oldest = b->oldest;
+
+    put_step(r, b, s);
+    if (put_again(r, b, s->like))
+        return;
+    put_step(r, b, s->like);
+    if (b->oldest != oldest)
+        b->last[oldest].from = s->like;
+}
+
 bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
 {
-    if (!r->broken)
+    if (!r->broken && step->like)
+        put_group_like(r, &r->shaves[shave], step);
+    else if (!r->broken)
         put_step(r, &r->shaves[shave], step);
     if (r->n_bytes > r->max_bytes || r->short_of_memory) {
         forget(r);

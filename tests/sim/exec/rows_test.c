@@ -44,6 +44,9 @@ static void draw_statement(str *out, int k)
         "(gid & 3u) == 0u", "gid % 5u == 2u", "(in[(g * 3u) & 1023u] & 4) != 0",
         "lid == 0u",        "gid > 40u",      "(in[gid & 1023u] & 1) != 0"};
 
+    static const char *const rounds[] = {"(gid & 3u)", "5u", "300u",
+                                         "(gid >> 2 & 31u)", "(gid & 31u)"};
+
     switch (draw(5)) {
     case 0:
         str_printf(out, "    x += in[");
@@ -63,10 +66,7 @@ static void draw_statement(str *out, int k)
         str_printf(out,
                    "    for (uint j = 0; j < %s; j++) x ^= in[(g * %uu + j) & "
                    "%uu] + (int)j;\n",
-                   draw(2)   ? "(gid & 3u)"
-                   : draw(3) ? "5u"
-                             : "300u",
-                   1 + draw(20), N - 1);
+                   PICK(rounds), 1 + draw(20), N - 1);
         break;
     default:
         str_printf(out, "    out[g + %uu] = x ^ %u;\n", (uint32_t)k * N,
