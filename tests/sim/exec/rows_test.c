@@ -6,11 +6,13 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "tests/support/rig.h"
 
-enum { KERNELS = 60, N = 1 << 15 };
+enum { KERNELS = 40, N = 1 << 15 };
 
 static uint32_t state;
 
@@ -117,24 +119,79 @@ typedef struct {
     exec_result result;
     vpu_error err;
     uint8_t *out;
+    mach_record *record;
+    char *trace; /* of runs with one */
+    size_t n_trace;
 } outcome;
 
-static outcome run(rig *r, exec_launch l, bool alone)
+static void forget(outcome *o)
 {
-    const exec_observer observer = {.name = "a look", .group_end = look};
-    const exec_observer *const list = &observer;
-    uint8_t *out = memory_window(r->mem) + r->values[1].as.address;
-    outcome o = {0};
+    free(o->out);
+    mach_record_free(o->record);
+}
 
-    if (alone) {
-        l.observers = &list;
-        l.n_observers = 1;
-    }
+static outcome run_seen(rig *r, exec_launch l, exec_observer seen)
+{
+    const exec_observer *const list = &seen;
+    uint8_t *out = memory_window(r->mem) + r->values[1].as.address;
+    outcome o = {.record = seen.steps};
+
+    l.observers = &list;
+    l.n_observers = 1;
     memset(out, 0, r->buffer_bytes[1]);
     o.st = exec_run(r->mem, &r->desc, &l, &o.result, &o.err);
     o.out = malloc(r->buffer_bytes[1]);
     memcpy(o.out, out, r->buffer_bytes[1]);
     return o;
+}
+
+static exec_observer observer(bool alone)
+{
+    return (exec_observer){.name = "a look", .group_end = alone ? look : NULL};
+}
+
+static outcome run(rig *r, exec_launch l, bool alone)
+{
+    exec_observer seen = observer(alone);
+
+    seen.steps = mach_record_create(UINT64_C(1) << 30);
+    return run_seen(r, l, seen);
+}
+
+static outcome run_traced(rig *r, exec_launch l, bool alone)
+{
+    const trc_config cfg = {.level = TRC_FULL};
+    const char *path = arena_printf(r->arena, "%s/trace", r->dir);
+    exec_observer seen = observer(alone);
+    outcome o;
+
+    seen.needs = EXEC_TRACE_NEEDS;
+    ck_assert(!trc_writer_create(&cfg, &seen.trace, &r->err));
+    ck_assert(!trc_writer_add(seen.trace, TRC_PERFETTO, path, &r->err));
+    o = run_seen(r, l, seen);
+    ck_assert(!trc_writer_commit(seen.trace, &r->err));
+    ck_assert(
+        !file_read(path, SIZE_MAX, r->arena, &o.trace, &o.n_trace, &r->err));
+    unlink(path);
+    return o;
+}
+
+static void assert_same_steps(const mach_record *a, const mach_record *b,
+                              uint32_t n_shaves)
+{
+    ck_assert(mach_record_complete(a) && mach_record_complete(b));
+    for (uint32_t i = 0; i < n_shaves; i++) {
+        mach_record_cursor ca = mach_record_steps(a, i),
+                           cb = mach_record_steps(b, i);
+        mach_step sa, sb;
+        bool more;
+
+        do {
+            more = mach_record_next(&ca, &sa);
+            ck_assert_int_eq(more, mach_record_next(&cb, &sb));
+            ck_assert(!more || !memcmp(&sa, &sb, sizeof sa));
+        } while (more);
+    }
 }
 
 static void assert_same(const rig *r, const outcome *a, const outcome *b,
@@ -151,6 +208,11 @@ static void assert_same(const rig *r, const outcome *a, const outcome *b,
                      sizeof a->result.profile);
     ck_assert_uint_eq(a->result.fault_group, b->result.fault_group);
     ck_assert_uint_eq(a->result.n_groups, b->result.n_groups);
+    if (!a->st && a->record)
+        assert_same_steps(a->record, b->record, r->n_shaves);
+    ck_assert_uint_eq(a->n_trace, b->n_trace);
+    if (a->trace)
+        ck_assert_mem_eq(a->trace, b->trace, a->n_trace);
     if (!a->st)
         ck_assert_msg(!memcmp(a->out, b->out, r->buffer_bytes[1]),
                       "other outputs:\n%s", source);
@@ -176,11 +238,27 @@ static void draw_groups(uint32_t groups[3], uint32_t local)
     groups[2] = 1;
 }
 
+/* Alone, and in rows on one to three threads. */
+static void compare(rig *r, exec_launch l,
+                    outcome (*how)(rig *r, exec_launch l, bool alone),
+                    const str *source)
+{
+    outcome alone = how(r, l, true);
+
+    ck_assert_msg(!alone.st, "%s", alone.err.msg);
+    for (l.how.n_threads = 1; l.how.n_threads <= 3; l.how.n_threads++) {
+        outcome o = how(r, l, false);
+
+        assert_same(r, &alone, &o, str_text(source));
+        forget(&o);
+    }
+    forget(&alone);
+}
+
 START_TEST(rows_do_what_single_groups_do)
 {
     uint32_t groups[3], local;
     str source = {0};
-    outcome alone;
     int *in;
     rig r;
 
@@ -198,15 +276,9 @@ START_TEST(rows_do_what_single_groups_do)
         r.n_shaves = 1 + draw(16);
         local = 1 + draw(8);
         draw_groups(groups, local);
-        alone = run(&r, launch_of(&r, groups, local), true);
-        ck_assert_msg(!alone.st, "%s", alone.err.msg);
-        for (r.n_threads = 1; r.n_threads <= 3; r.n_threads++) {
-            outcome o = run(&r, launch_of(&r, groups, local), false);
-
-            assert_same(&r, &alone, &o, str_text(&source));
-            free(o.out);
-        }
-        free(alone.out);
+        compare(&r, launch_of(&r, groups, local), run, &source);
+        if (!k)
+            compare(&r, launch_of(&r, groups, local), run_traced, &source);
     }
     rig_close(&r);
     str_free(&source);
@@ -238,8 +310,8 @@ START_TEST(a_fault_in_a_row_has_its_group)
     ck_assert_int_eq(o.st, VPU_ERR_FAULT);
     ck_assert_uint_eq(o.result.fault_group, at);
     ck_assert_str_eq(alone.err.msg, o.err.msg);
-    free(alone.out);
-    free(o.out);
+    forget(&alone);
+    forget(&o);
     rig_close(&r);
 }
 END_TEST
@@ -267,8 +339,8 @@ START_TEST(limits_hold_in_rows)
     alone = run(&r, launch_of(&r, groups, 1), true);
     o = run(&r, launch_of(&r, groups, 1), false);
     assert_same(&r, &alone, &o, "");
-    free(alone.out);
-    free(o.out);
+    forget(&alone);
+    forget(&o);
     rig_close(&r);
 }
 END_TEST
