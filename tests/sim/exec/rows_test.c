@@ -335,12 +335,19 @@ START_TEST(limits_hold_in_rows)
     rig_buffer(&r, 8192);
     rig_buffer(&r, 8192);
     rig_int(&r, 3);
-    r.max_cycles = 500 + (uint32_t)_i * 4001;
-    alone = run(&r, launch_of(&r, groups, 1), true);
-    o = run(&r, launch_of(&r, groups, 1), false);
-    assert_same(&r, &alone, &o, "");
-    forget(&alone);
-    forget(&o);
+    for (int timed = 0; timed < 2; timed++) {
+        exec_launch l = launch_of(&r, groups, 1);
+
+        l.how.timing = timed ? EXEC_FLOWS : EXEC_NO_TIMING;
+        l.how.max_cycles =
+            timed ? 500 + (uint32_t)_i * 4001 : 20 + (uint32_t)_i * 397;
+        alone = run(&r, l, true);
+        o = run(&r, l, false);
+        assert_same(&r, &alone, &o, "");
+        ck_assert(timed || _i > 40 || o.st == VPU_ERR_LIMIT);
+        forget(&alone);
+        forget(&o);
+    }
     rig_close(&r);
 }
 END_TEST
