@@ -438,6 +438,8 @@ static void prepare(check_session *s)
     for (int k = 0; k < 2; k++)
         s->clocks[k] = (check_clock){1, 1, 1, s->clocks[k].interval};
     forget_order(s);
+    rows_forget(s);
+    s->rows.in_vain = 0;
     s->through_of = NULL;
     s->every_access = false;
     for (size_t i = 0; i < s->n_watches; i++)
