@@ -1,13 +1,19 @@
 /* Accesses of all items of a loop at once (sim/compiler/check/rows.h): a row
  * each, an element after the other. Loads of memory nobody writes have to be
- * inside it. Stores have to go on with runs (runs.c), whose blocks then are as
- * they would be store by store: no two rows have a block in common, so only the
- * order of items within a row matters. All rows, or none, are noted. */
+ * inside it. Stores have to go on with runs (runs.c), or be to bytes that
+ * nobody used in this launch. No two rows of stores have a byte in common, so
+ * it does not matter that each is noted for all items before the next one is.
+ * All rows are noted, or none. */
 #include "sim/check/session_priv.h"
 
-enum { MAX_ROWS = 4096, MAX_IN_VAIN = 16 };
+enum { MAX_ROWS = 4096, MAX_IN_VAIN = 16, ITEM = 1 << SHADOW_ITEM_SHIFT };
 
-void rows_forget(check_session *s)
+/* Elements of a row that are in one block; the word that the first gets. */
+typedef struct {
+    uint32_t offset, n, element, word;
+} piece;
+
+void check_rows_forget(check_session *s)
 {
     for (size_t i = 0; i < s->rows.n; i++)
         s->rows.rows[i].region->rows_to = 0;
@@ -20,7 +26,7 @@ uint32_t check_on_ask(sim_wg *wg, uint32_t n, uint32_t item)
     check_session *s = check_session_of(wg);
     check_rows *t = &s->rows;
 
-    rows_forget(s);
+    check_rows_forget(s);
     if (s->every_access || s->pending.bytes || s->phase != MACH_COMP ||
         t->in_vain > MAX_IN_VAIN || n > s->n_items || item > s->n_items - n)
         return 0;
@@ -41,38 +47,73 @@ static bool is_inside(const check_session *s, const sim_site *at, uint32_t off,
     return from >= 0 && (uint64_t)to + at->bytes <= limit;
 }
 
-/* The blocks of a row, one after the other. */
-static bool each_block(const check_session *s, const check_row *w, bool note)
+/* Did nobody use these elements in this launch? Then the next use of each
+ * changes no more than its words. */
+static bool is_unused(const check_session *s, const check_region *r,
+                      const piece *p)
 {
-    uint32_t off = w->offset, left = s->rows.items, item = s->rows.first;
-    uint32_t step = 1u << SHADOW_ITEM_SHIFT;
-    uint32_t interval = s->wg->check.interval[CLOCK_GLOBAL];
+    const uint32_t *words = s->shadow + r->address + p->offset;
+    uint32_t used = 0;
 
-    while (left) {
-        uint32_t k = (SIM_RUN_BYTES - off % SIM_RUN_BYTES) / w->element;
+    for (uint32_t i = 0; i < p->n; i++, words += p->element)
+        for (uint32_t k = 0; k < p->element; k++)
+            used |= (words[k] & ~(uint32_t)SHADOW_INIT) | (words[k] ^ words[0]);
+    return !used;
+}
 
-        k = k < left ? k : left;
-        if (!runs_take(w->region, off, w->element, k,
-                       interval | item << SHADOW_ITEM_SHIFT, step, note))
+static void use(const check_session *s, const check_region *r, const piece *p)
+{
+    uint32_t *words = s->shadow + r->address + p->offset, word = p->word;
+
+    for (uint32_t i = 0; i < p->n; i++, word += ITEM)
+        for (uint32_t k = 0; k < p->element; k++)
+            *words++ = word;
+}
+
+/* The row's part of one block; note: else only whether it may be. */
+static bool take(check_session *s, const check_row *w, const piece *p,
+                 bool note)
+{
+    const check_region *r = w->region;
+
+    if (r->runs &&
+        runs_take(r, p->offset, p->element, p->n, p->word, ITEM, note))
+        return true;
+    runs_make(s, r->address + p->offset, 1);
+    if (!note)
+        return is_unused(s, r, p);
+    use(s, r, p);
+    return true;
+}
+
+/* The blocks of a row, one after the other. */
+static bool each_block(check_session *s, const check_row *w, bool note)
+{
+    uint32_t item = s->rows.first, left = s->rows.items;
+    piece p = {.offset = w->offset, .element = w->element};
+
+    for (; left; left -= p.n, item += p.n, p.offset += p.n * p.element) {
+        p.word = s->wg->check.interval[CLOCK_GLOBAL] | item
+                                                           << SHADOW_ITEM_SHIFT;
+        p.n = (SIM_RUN_BYTES - p.offset % SIM_RUN_BYTES) / p.element;
+        p.n = p.n < left ? p.n : left;
+        if (!take(s, w, &p, note))
             return false;
-        off += k * w->element;
-        item += k;
-        left -= k;
     }
     return true;
 }
 
+/* Rows in one buffer go up, so that no two have a byte in common. */
 static bool wait_row(check_session *s, check_region *r, uint32_t off,
                      uint32_t element)
 {
     check_rows *t = &s->rows;
     check_row w = {r, off, element};
 
-    if (!r || !r->runs || off % element || off / SIM_RUN_BYTES < r->rows_to ||
+    if (!r || r->blank || r->shared || off % element || off < r->rows_to ||
         t->n == MAX_ROWS || !each_block(s, &w, false))
         return false;
-    r->rows_to =
-        ((uint64_t)off + (uint64_t)t->items * element - 1) / SIM_RUN_BYTES + 1;
+    r->rows_to = (uint64_t)off + (uint64_t)t->items * element;
     *arena_append(s->arena, t->rows, t->n, t->cap) = w;
     return true;
 }
@@ -104,7 +145,7 @@ uint32_t check_on_rows(sim_wg *wg)
 
     for (size_t i = 0; i < t->n && !lost; i++)
         each_block(s, &t->rows[i], true);
-    rows_forget(s);
+    check_rows_forget(s);
     t->loops += !lost;
     if (lost)
         t->in_vain++;

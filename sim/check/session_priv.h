@@ -17,8 +17,8 @@ typedef struct {
     bool full;  /* every byte is written */
     bool blank; /* full, and its words not yet made: nobody looked at them */
     sim_check_run *runs; /* a block each; NULL = all words are made */
-    uint64_t
-        rows_to; /* blocks before this one may have rows waiting (rows.c) */
+    uint64_t rows_to;    /* before this byte there may be rows (rows.c) */
+    bool shared;         /* another one has some of its bytes, too */
 } check_region;
 
 /* Intervals between barriers, as the words of one kind of memory count them. */
@@ -265,7 +265,7 @@ bool runs_take(const check_region *r, uint32_t off, uint32_t n, uint32_t k,
 /* --- rows.c: accesses of many items at once ------------------------------- */
 
 /* Rows told of so far are none. */
-void rows_forget(check_session *s);
+void check_rows_forget(check_session *s);
 
 /* --- findings.c ---------------------------------------------------------- */
 

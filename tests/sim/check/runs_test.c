@@ -12,7 +12,7 @@ enum {
     SEEDS = 40,
     STEPS = 5,
     ELEMENTS = 300,
-    ROW_SEEDS = 120,
+    ROW_SEEDS = 60,
     ROW_ELEMENTS = 1100,
     MAX_BYTES = ROW_ELEMENTS * 4 + 4
 };
@@ -297,8 +297,8 @@ static void write_rows(program *p, uint64_t seed, uint32_t bytes)
     str_printf(&p->text, "}\n");
 }
 
-/* Of whole loops at once as of one access after the other: without runs there
- * are no rows of stores. */
+/* Of whole loops at once as of one access after the other: of bytes that two
+ * buffers have there are no rows of stores. */
 START_TEST(random_rows)
 {
     static const uint32_t locals[] = {64, 32, 40, 48, 8, 1, 33, 64};
