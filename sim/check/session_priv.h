@@ -104,22 +104,23 @@ typedef struct {
 /* Flag in origins: it is an earlier group's. */
 #define ORIGIN_STALE 0x80000000u
 
-/* Stores of items that follow each other, each to the element behind that of
- * the one before: waits until all rows are told. */
+/* Stores of n items that follow each other, each to the element behind that of
+ * the one before. */
 typedef struct {
     check_region *region;
-    uint32_t offset, element; /* of the first; bytes of each */
+    uint32_t at; /* where the first is, from the region's first byte on */
+    uint32_t n, element; /* bytes of each */
+    uint32_t item;       /* the first */
 } check_row;
 
-/* Rows of a loop over items. */
+/* What compiled code told of a loop over items. */
 typedef struct {
-    check_row *rows;
+    check_row *rows; /* to be noted when it has told all */
     size_t n, cap;
-    uint32_t items, first; /* how many items, the first one's number */
-    bool lost;             /* some row needs looks one by one */
-    uint64_t loops;        /* how many were noted so */
-    uint32_t in_vain;      /* loops of the launch that did, less those that
-                              did not */
+    uint32_t items[3], first; /* in each direction; the first one's number */
+    bool lost;                /* some row needs looks one by one */
+    uint64_t loops;           /* how many were noted so */
+    uint32_t in_vain;         /* of the launch, how many more were not */
 } check_rows;
 
 struct check_session {

@@ -7,22 +7,26 @@
 
 #include "sim/ir/ir.h"
 
-/* Fewer items are as fast one by one. Of a loop there will be two more forms.
- * Longer accesses than these always call (sim/compiler/host/check.c). */
-enum {
-    LEAST_ITEMS = 32,
-    MOST_ITEMS = 1 << 20,
-    MAX_SIZE = 1024,
-    MAX_BYTES = 64
-};
+/* Of a loop there will be two more forms. Longer accesses than these always
+ * call (sim/compiler/host/check.c). */
+enum { MAX_SIZE = 1024, MAX_BYTES = 64, LEVELS = 3 };
 
-/* What a value is of the next item: `by` more, or nobody knows. Addresses have
- * 32 bits and begin again behind the last, so sums do. */
+/* What a value is of the next item in each direction: so much more, or nobody
+ * knows. Addresses have 32 bits and begin again behind the last, so sums do. */
 typedef struct {
     enum { STEP_OPEN, STEP_KNOWN, STEP_VARIES } how;
-    uint32_t by;
+    uint32_t by[LEVELS];
 } step;
 
+/* A loop over the items of one direction. */
+typedef struct {
+    LLVMBasicBlockRef before, header, latch, exit;
+    LLVMValueRef lid, bound; /* lid + 1 < bound: there is a next one */
+    LLVMValueRef number;     /* of the item, among all */
+    ir_word *in;             /* its blocks */
+} level;
+
+/* Loops in one another, the innermost first; items are in that alone. */
 typedef struct {
     arena *a;
     LLVMModuleRef m;
@@ -31,12 +35,12 @@ typedef struct {
     LLVMTypeRef i32;
     const sim_sites *sites;
     ir_cfg cfg;
-    ir_word *in;     /* blocks of the loop */
+    LLVMValueRef item; /* the call check_item */
+    level levels[LEVELS];
+    unsigned n_levels;
+    ir_word *in;     /* blocks of the outermost */
     uint32_t *order; /* the same, definitions before uses */
     uint32_t n;
-    LLVMBasicBlockRef before, header, latch, exit;
-    LLVMValueRef item; /* the call check_item */
-    LLVMValueRef lid, bound;
     ir_map steps;  /* instruction -> its step */
     ir_map needed; /* instructions that addresses and ways hang on */
 } loop;
@@ -47,106 +51,178 @@ static bool inside(const loop *l, LLVMValueRef v)
            ir_bit(l->in, ir_cfg_number(&l->cfg, LLVMGetInstructionParent(v)));
 }
 
-/* --- the loop ------------------------------------------------------------ */
+static const level *outermost(const loop *l)
+{
+    return &l->levels[l->n_levels - 1];
+}
+
+/* --- the loops ----------------------------------------------------------- */
 
 /* Blocks from which the latch is reached without passing the header. */
-static bool find_blocks(loop *l)
+static bool find_blocks(loop *l, level *v)
 {
     uint32_t n = l->cfg.n_blocks, top = 0, *stack;
-    uint32_t header = ir_cfg_number(&l->cfg, l->header);
-    uint32_t latch = ir_cfg_number(&l->cfg, l->latch);
+    uint32_t header = ir_cfg_number(&l->cfg, v->header);
+    uint32_t latch = ir_cfg_number(&l->cfg, v->latch);
 
     stack = arena_array(l->a, uint32_t, n + 1);
-    l->in = ir_bits(l->a, n);
-    ir_bit_set(l->in, header);
+    v->in = ir_bits(l->a, n);
+    ir_bit_set(v->in, header);
     if (latch != header)
         stack[top++] = latch;
-    ir_bit_set(l->in, latch);
+    ir_bit_set(v->in, latch);
     while (top) {
         const uint32_t *p = l->cfg.preds[stack[--top]];
 
         if (!p[0])
             return false;
         for (uint32_t k = 1; k <= p[0]; k++)
-            if (!ir_bit(l->in, p[k])) {
-                ir_bit_set(l->in, p[k]);
+            if (!ir_bit(v->in, p[k])) {
+                ir_bit_set(v->in, p[k]);
                 stack[top++] = p[k];
             }
     }
+    return !ir_bit(v->in, ir_cfg_number(&l->cfg, v->before)) &&
+           !ir_bit(v->in, ir_cfg_number(&l->cfg, v->exit));
+}
+
+static bool is_add_of_one(LLVMValueRef i, LLVMValueRef to)
+{
+    LLVMValueRef one;
+
+    if (!LLVMIsABinaryOperator(i) || LLVMGetInstructionOpcode(i) != LLVMAdd ||
+        LLVMGetOperand(i, 0) != to)
+        return false;
+    one = LLVMGetOperand(i, 1);
+    return LLVMIsAConstantInt(one) && LLVMConstIntGetZExtValue(one) == 1;
+}
+
+static bool is_phi_of(LLVMValueRef v, LLVMBasicBlockRef header)
+{
+    return LLVMIsAPHINode(v) && LLVMGetInstructionParent(v) == header;
+}
+
+/* Goes round while lid + 1 < bound. */
+static bool find_count(loop *l, level *v)
+{
+    LLVMValueRef br = LLVMGetBasicBlockTerminator(v->latch), cmp, next;
+
+    if (!LLVMIsABranchInst(br) || !LLVMIsConditional(br) ||
+        LLVMGetSuccessor(br, 0) != v->header)
+        return false;
+    v->exit = LLVMGetSuccessor(br, 1);
+    cmp = LLVMGetCondition(br);
+    if (!LLVMIsAICmpInst(cmp) || LLVMGetICmpPredicate(cmp) != LLVMIntULT)
+        return false;
+    next = LLVMGetOperand(cmp, 0);
+    v->bound = LLVMGetOperand(cmp, 1);
+    if (LLVMTypeOf(next) != l->i32 || !LLVMIsABinaryOperator(next))
+        return false;
+    v->lid = LLVMGetOperand(next, 0);
+    return is_phi_of(v->lid, v->header) && is_add_of_one(next, v->lid) &&
+           ir_incoming_from(v->lid, v->latch) == next;
+}
+
+/* The loop over items with this header. */
+static bool find_level(loop *l, LLVMBasicBlockRef header, level *v)
+{
+    const uint32_t *preds = l->cfg.preds[ir_cfg_number(&l->cfg, header)];
+
+    for (unsigned k = 1; k <= 2 && preds[0] == 2; k++) {
+        *v = (level){.header = header,
+                     .latch = l->cfg.blocks[preds[k]],
+                     .before = l->cfg.blocks[preds[3 - k]]};
+        if (find_count(l, v) && find_blocks(l, v))
+            return true;
+    }
+    return false;
+}
+
+/* The loop that begins with telling of its item; false: another form. */
+static bool find_innermost(loop *l)
+{
+    level *v = &l->levels[0];
+    LLVMValueRef number = LLVMGetOperand(l->item, 0);
+
+    if (!find_level(l, LLVMGetInstructionParent(l->item), v) ||
+        !is_phi_of(number, v->header) ||
+        !is_add_of_one(ir_incoming_from(number, v->latch), number))
+        return false;
+    v->number = number;
+    l->n_levels = 1;
     return true;
 }
 
-static void order_blocks(loop *l)
+/* The next one around them, in which items are numbered on. */
+static bool find_next(loop *l)
+{
+    const level *in = outermost(l);
+    level v;
+
+    if (l->n_levels == LEVELS || !find_level(l, in->before, &v) ||
+        !ir_bit(v.in, ir_cfg_number(&l->cfg, in->exit)))
+        return false;
+    v.number = ir_incoming_from(in->number, in->before);
+    if (!is_phi_of(v.number, v.header) ||
+        ir_incoming_from(v.number, v.latch) !=
+            ir_incoming_from(l->levels[0].number, l->levels[0].latch))
+        return false;
+    l->levels[l->n_levels++] = v;
+    return true;
+}
+
+/* False: how many items there are is not known in front of the outermost. */
+static bool order_blocks(loop *l)
 {
     uint32_t *all = arena_array(l->a, uint32_t, l->cfg.n_blocks);
     ir_word *seen = ir_bits(l->a, l->cfg.n_blocks);
     uint32_t n = ir_post_order(&l->cfg, all, seen);
 
+    l->in = outermost(l)->in;
     l->order = arena_array(l->a, uint32_t, l->cfg.n_blocks);
+    l->n = 0;
     while (n-- > 0)
         if (ir_bit(l->in, all[n]))
             l->order[l->n++] = all[n];
+    for (unsigned k = 0; k < l->n_levels; k++)
+        if (inside(l, l->levels[k].bound) ||
+            inside(l, ir_incoming_from(l->levels[k].lid, l->levels[k].before)))
+            return false;
+    return l->cfg.blocks[l->order[0]] == outermost(l)->header;
 }
 
-/* Goes round while lid + 1 < bound. */
-static bool find_count(loop *l)
+/* How many of the loops, from the innermost on, i is not in. */
+static unsigned depth_of(const loop *l, LLVMValueRef i)
 {
-    LLVMValueRef br = LLVMGetBasicBlockTerminator(l->latch), cmp, next, one;
+    uint32_t b = ir_cfg_number(&l->cfg, LLVMGetInstructionParent(i));
+    unsigned k = 0;
 
-    if (!LLVMIsABranchInst(br) || !LLVMIsConditional(br) ||
-        LLVMGetSuccessor(br, 0) != l->header)
-        return false;
-    l->exit = LLVMGetSuccessor(br, 1);
-    cmp = LLVMGetCondition(br);
-    if (!LLVMIsAICmpInst(cmp) || LLVMGetICmpPredicate(cmp) != LLVMIntULT)
-        return false;
-    next = LLVMGetOperand(cmp, 0);
-    l->bound = LLVMGetOperand(cmp, 1);
-    if (LLVMTypeOf(next) != l->i32 || !LLVMIsAInstruction(next) ||
-        LLVMGetInstructionOpcode(next) != LLVMAdd || inside(l, l->bound))
-        return false;
-    l->lid = LLVMGetOperand(next, 0);
-    one = LLVMGetOperand(next, 1);
-    return LLVMIsAPHINode(l->lid) &&
-           LLVMGetInstructionParent(l->lid) == l->header &&
-           ir_incoming_from(l->lid, l->latch) == next &&
-           LLVMIsAConstantInt(one) && LLVMConstIntGetZExtValue(one) == 1;
+    while (!ir_bit(l->levels[k].in, b))
+        k++;
+    return k;
 }
 
-/* The loop that begins with telling of its item; false: another form. */
-static bool find_loop(loop *l, LLVMValueRef item)
+/* The loop whose header, or latch, the block is; or NULL. */
+static const level *headed(const loop *l, LLVMBasicBlockRef b)
 {
-    const uint32_t *preds;
-    LLVMValueRef number = LLVMGetOperand(item, 0);
+    for (unsigned k = 0; k < l->n_levels; k++)
+        if (l->levels[k].header == b)
+            return &l->levels[k];
+    return NULL;
+}
 
-    l->item = item;
-    l->header = LLVMGetInstructionParent(item);
-    preds = l->cfg.preds[ir_cfg_number(&l->cfg, l->header)];
-    if (preds[0] != 2 || !LLVMIsAPHINode(number) ||
-        LLVMGetInstructionParent(number) != l->header)
-        return false;
-    for (unsigned k = 1; k <= 2; k++) {
-        l->latch = l->cfg.blocks[preds[k]];
-        l->before = l->cfg.blocks[preds[3 - k]];
-        l->in = ir_bits(l->a, l->cfg.n_blocks);
-        if (find_count(l) && find_blocks(l) &&
-            !ir_bit(l->in, ir_cfg_number(&l->cfg, l->before)) &&
-            !ir_bit(l->in, ir_cfg_number(&l->cfg, l->exit))) {
-            order_blocks(l);
-            return l->cfg.blocks[l->order[0]] == l->header;
-        }
-    }
-    return false;
+static const level *latched(const loop *l, LLVMBasicBlockRef b)
+{
+    for (unsigned k = 0; k < l->n_levels; k++)
+        if (l->levels[k].latch == b)
+            return &l->levels[k];
+    return NULL;
 }
 
 /* --- steps --------------------------------------------------------------- */
 
-static const step varies = {STEP_VARIES, 0};
-
-static step known(uint32_t by)
-{
-    return (step){STEP_KNOWN, by};
-}
+static const step open, same = {.how = STEP_KNOWN},
+                        varies = {.how = STEP_VARIES};
 
 static step step_of(const loop *l, LLVMValueRef v)
 {
@@ -155,19 +231,26 @@ static step step_of(const loop *l, LLVMValueRef v)
     if (LLVMIsUndef(v) || LLVMIsPoison(v))
         return varies;
     if (!inside(l, v))
-        return known(0);
+        return same;
     s = ir_map_get(&l->steps, v);
-    return s ? *s : (step){STEP_OPEN, 0};
+    return s ? *s : open;
+}
+
+static bool is_equal(const step *s, const step *t)
+{
+    return s->how == t->how && !memcmp(s->by, t->by, sizeof s->by);
 }
 
 static bool is_same(step s)
 {
-    return s.how == STEP_KNOWN && !s.by;
+    return is_equal(&s, &same);
 }
 
 static step times(step s, uint32_t n)
 {
-    return s.how == STEP_KNOWN ? known(s.by * n) : s;
+    for (unsigned k = 0; k < LEVELS; k++)
+        s.by[k] *= n;
+    return s;
 }
 
 static step plus(step s, step t)
@@ -175,8 +258,10 @@ static step plus(step s, step t)
     if (s.how == STEP_VARIES || t.how == STEP_VARIES)
         return varies;
     if (s.how == STEP_OPEN || t.how == STEP_OPEN)
-        return (step){STEP_OPEN, 0};
-    return known(s.by + t.by);
+        return open;
+    for (unsigned k = 0; k < LEVELS; k++)
+        s.by[k] += t.by[k];
+    return s;
 }
 
 /* On either way. */
@@ -184,35 +269,35 @@ static step meet(step s, step t)
 {
     if (s.how == STEP_OPEN)
         return t;
-    if (t.how == STEP_OPEN)
-        return s;
-    return s.how == STEP_KNOWN && t.how == STEP_KNOWN && s.by == t.by ? s
-                                                                      : varies;
+    return t.how == STEP_OPEN || is_equal(&s, &t) ? s : varies;
 }
 
-/* What items add up on their way is no step, but for a number that counts them.
- */
-static step step_of_header(const loop *l, LLVMValueRef phi)
+/* What items add up on their way is no step, but for a number that counts them:
+ * it begins again with each turn of the loops outside. */
+static step step_of_header(const loop *l, const level *v, LLVMValueRef phi)
 {
-    LLVMValueRef next = ir_incoming_from(phi, l->latch);
+    LLVMValueRef next = ir_incoming_from(phi, v->latch);
+    step s = step_of(l, ir_incoming_from(phi, v->before));
 
-    if (next == phi)
-        return known(0);
-    if (LLVMTypeOf(phi) == l->i32 && LLVMIsAInstruction(next) &&
-        LLVMGetInstructionOpcode(next) == LLVMAdd &&
-        LLVMGetOperand(next, 0) == phi &&
-        LLVMIsAConstantInt(LLVMGetOperand(next, 1)))
-        return known(
-            (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(next, 1)));
-    return varies;
+    if (next == phi || s.how != STEP_KNOWN)
+        return s;
+    if (LLVMTypeOf(phi) != l->i32 || !LLVMIsABinaryOperator(next) ||
+        LLVMGetInstructionOpcode(next) != LLVMAdd ||
+        LLVMGetOperand(next, 0) != phi ||
+        !LLVMIsAConstantInt(LLVMGetOperand(next, 1)))
+        return varies;
+    s.by[v - l->levels] +=
+        (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(next, 1));
+    return s;
 }
 
 static step step_of_phi(const loop *l, LLVMValueRef phi)
 {
-    step s = {STEP_OPEN, 0};
+    const level *v = headed(l, LLVMGetInstructionParent(phi));
+    step s = open;
 
-    if (LLVMGetInstructionParent(phi) == l->header)
-        return step_of_header(l, phi);
+    if (v)
+        return step_of_header(l, v, phi);
     for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
         s = meet(s, step_of(l, LLVMGetIncomingValue(phi, k)));
     return s;
@@ -221,17 +306,17 @@ static step step_of_phi(const loop *l, LLVMValueRef phi)
 /* Computed from operands that are the same for all items. */
 static step step_of_same(const loop *l, LLVMValueRef i)
 {
-    bool open = false;
+    step all = same;
 
     for (int k = 0; k < LLVMGetNumOperands(i); k++) {
         step s = step_of(l, LLVMGetOperand(i, (unsigned)k));
 
         if (s.how == STEP_OPEN)
-            open = true;
+            all = open;
         else if (!is_same(s))
             return varies;
     }
-    return open ? (step){STEP_OPEN, 0} : known(0);
+    return all;
 }
 
 static step step_of_product(const loop *l, LLVMValueRef i, bool shift)
@@ -265,7 +350,7 @@ static step step_of_element(const loop *l, LLVMValueRef i)
         }
         if (k > 1)
             t = LLVMGetElementType(t);
-        if (by.how == STEP_KNOWN && by.by && LLVMTypeOf(n) != l->i32)
+        if (by.how == STEP_KNOWN && !is_same(by) && LLVMTypeOf(n) != l->i32)
             return varies;
         s = plus(s, times(by, (uint32_t)LLVMABISizeOfType(l->td, t)));
     }
@@ -311,6 +396,23 @@ static step find_step(const loop *l, LLVMValueRef i)
     }
 }
 
+/* Of what an inner loop leaves behind only what is the same for all items is
+ * known: the last of them left it. */
+static bool is_left_behind(const loop *l, LLVMValueRef i)
+{
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+        LLVMValueRef op = LLVMGetOperand(i, (unsigned)k);
+        step s;
+
+        if (!inside(l, op) || depth_of(l, op) >= depth_of(l, i))
+            continue;
+        s = step_of(l, op);
+        if (s.how != STEP_OPEN && !is_same(s))
+            return true;
+    }
+    return false;
+}
+
 /* Steps become less and less known until nothing changes. */
 static void find_steps(loop *l)
 {
@@ -323,11 +425,13 @@ static void find_steps(loop *l)
             ir_each_inst(i, l->cfg.blocks[l->order[k]]) {
                 step *was = ir_map_get(&l->steps, i), s = find_step(l, i);
 
+                if (is_left_behind(l, i))
+                    s = varies;
                 if (!was) {
                     was = arena_new(l->a, step);
                     ir_map_set(&l->steps, i, was);
                 }
-                if (was->how == s.how && was->by == s.by)
+                if (is_equal(was, &s))
                     continue;
                 *was = was->how == STEP_OPEN ? s : varies;
                 changed = true;
@@ -344,21 +448,34 @@ static const sim_site *site_of(const loop *l, LLVMValueRef access)
     return &l->sites->sites[LLVMConstIntGetZExtValue(n)];
 }
 
-/* An access that a row may tell of: of memory whose words do not matter, or a
- * store to a buffer of one element behind the other. */
+/* In some direction items access one element behind the other. */
+static bool is_in_a_row(const sim_site *s, const step *at)
+{
+    bool row = false;
+
+    for (unsigned k = 0; k < LEVELS; k++)
+        row |= at->by[k] == s->bytes;
+    return row && !(s->bytes & (s->bytes - 1));
+}
+
+/* An access that a row may tell of: loads that change no words, stores of one
+ * element behind the other. */
 static bool has_row(const loop *l, LLVMValueRef access)
 {
     const sim_site *s = site_of(l, access);
     const sim_object *o = &l->sites->objects[s->object];
     step at = step_of(l, LLVMGetOperand(access, 1));
 
-    if (at.how != STEP_KNOWN || !is_same(step_of(l, LLVMGetOperand(access, 2))))
+    if (at.how != STEP_KNOWN || depth_of(l, access) ||
+        !is_same(step_of(l, LLVMGetOperand(access, 2))))
         return false;
-    if (s->bytes > MAX_BYTES || o->kind != SIM_MEM_ARG || o->local)
+    if (s->bytes > MAX_BYTES ||
+        (o->kind != SIM_MEM_ARG && o->kind != SIM_MEM_LOCAL))
         return false;
     if (s->kind == SITE_STORE)
-        return at.by == s->bytes && !(s->bytes & (s->bytes - 1));
-    return s->kind == SITE_LOAD && !o->written;
+        return !sim_object_is_local(o) && is_in_a_row(s, &at);
+    return s->kind == SITE_LOAD &&
+           (sim_object_is_local(o) ? s->only_read : !o->written);
 }
 
 /* Of a call that is no access: is it the same in a loop without checks, and
@@ -385,7 +502,7 @@ static bool keeps_together(const loop *l, LLVMBasicBlockRef b)
 {
     LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
 
-    if (b == l->latch)
+    if (latched(l, b))
         return true;
     if (!LLVMIsABranchInst(t) && !LLVMIsASwitchInst(t))
         return false;
@@ -426,6 +543,8 @@ static bool has_rows(const loop *l)
 
 static void need(loop *l, LLVMValueRef v)
 {
+    const level *in;
+
     if (!inside(l, v) || ir_map_get(&l->needed, v))
         return;
     ir_map_set(&l->needed, v, v);
@@ -433,8 +552,11 @@ static void need(loop *l, LLVMValueRef v)
         need(l, LLVMGetOperand(v, 1));
         return;
     }
-    if (LLVMIsAPHINode(v) && LLVMGetInstructionParent(v) == l->header)
-        return; /* what it is at first is from outside */
+    in = LLVMIsAPHINode(v) ? headed(l, LLVMGetInstructionParent(v)) : NULL;
+    if (in) { /* what it is at first */
+        need(l, ir_incoming_from(v, in->before));
+        return;
+    }
     for (int k = 0; k < LLVMGetNumOperands(v); k++)
         need(l, LLVMGetOperand(v, (unsigned)k));
 }
@@ -446,7 +568,7 @@ static void find_needed(loop *l)
         LLVMBasicBlockRef b = l->cfg.blocks[l->order[k]];
         LLVMValueRef t = LLVMGetBasicBlockTerminator(b);
 
-        if (b != l->latch && LLVMGetNumSuccessors(t) > 1)
+        if (!latched(l, b) && LLVMGetNumSuccessors(t) > 1)
             need(l, LLVMGetOperand(t, 0));
         ir_each_inst(i, b)
             if (call_is_access(ir_call_id(i))) {
@@ -468,7 +590,7 @@ typedef struct {
 
 static LLVMBasicBlockRef add_block(const loop *l, const char *name)
 {
-    LLVMValueRef fn = LLVMGetBasicBlockParent(l->header);
+    LLVMValueRef fn = LLVMGetBasicBlockParent(l->levels[0].header);
 
     return LLVMAppendBasicBlockInContext(LLVMGetModuleContext(l->m), fn, name);
 }
@@ -488,17 +610,19 @@ static void tell_row(const loop *l, const copy *c, LLVMValueRef access)
     LLVMValueRef at = ir_mapped(&c->map, LLVMGetOperand(access, 1));
     LLVMValueRef root = ir_mapped(&c->map, LLVMGetOperand(access, 2));
     LLVMTypeRef none = LLVMVoidTypeInContext(LLVMGetModuleContext(l->m));
-    LLVMValueRef args[4] = {LLVMGetOperand(access, 0),
-                            LLVMBuildPtrToInt(l->b, at, l->i32, ""),
-                            LLVMBuildPtrToInt(l->b, root, l->i32, ""),
-                            k32(l, step_of(l, LLVMGetOperand(access, 1)).by)};
+    step by = step_of(l, LLVMGetOperand(access, 1));
+    LLVMValueRef args[3 + LEVELS] = {LLVMGetOperand(access, 0),
+                                     LLVMBuildPtrToInt(l->b, at, l->i32, ""),
+                                     LLVMBuildPtrToInt(l->b, root, l->i32, "")};
 
-    tell(l, &(const ir_call){CALL_check_row, none, args, 4});
+    for (unsigned k = 0; k < LEVELS; k++)
+        args[3 + k] = k32(l, by.by[k]);
+    tell(l, &(const ir_call){CALL_check_row, none, args, 3 + LEVELS});
 }
 
 static void copy_inst(const loop *l, copy *c, LLVMValueRef i)
 {
-    bool at_header = LLVMGetInstructionParent(i) == l->header;
+    const level *v = headed(l, LLVMGetInstructionParent(i));
 
     if (call_is_access(ir_call_id(i))) {
         if (c->first)
@@ -508,8 +632,9 @@ static void copy_inst(const loop *l, copy *c, LLVMValueRef i)
     }
     if (c->first && !ir_map_get(&l->needed, i))
         return;
-    if (c->first && at_header && LLVMIsAPHINode(i))
-        ir_map_set(&c->map, i, ir_incoming_from(i, l->before));
+    if (c->first && v && LLVMIsAPHINode(i))
+        ir_map_set(&c->map, i,
+                   ir_mapped(&c->map, ir_incoming_from(i, v->before)));
     else if (LLVMIsAPHINode(i))
         ir_map_set(&c->map, i, LLVMBuildPhi(l->b, LLVMTypeOf(i), ""));
     else
@@ -524,9 +649,10 @@ static LLVMBasicBlockRef block_of(const copy *c, LLVMBasicBlockRef b)
 static void copy_end(const loop *l, copy *c, LLVMBasicBlockRef b)
 {
     LLVMValueRef t = LLVMGetBasicBlockTerminator(b), to;
+    const level *v = latched(l, b);
 
-    if (c->first && b == l->latch) {
-        LLVMBuildBr(l->b, c->after);
+    if (c->first && v) { /* once each */
+        LLVMBuildBr(l->b, v == outermost(l) ? c->after : block_of(c, v->exit));
         return;
     }
     to = LLVMInstructionClone(t);
@@ -548,7 +674,7 @@ static void fill_phis(const loop *l, const copy *c, LLVMBasicBlockRef b)
 
         if (!LLVMIsAPHINode(i))
             return;
-        if (!to || (c->first && b == l->header))
+        if (!to || (c->first && headed(l, b)))
             continue;
         for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
             LLVMValueRef v = ir_mapped(&c->map, LLVMGetIncomingValue(i, k));
@@ -578,7 +704,7 @@ static void copy_loop(const loop *l, copy *c)
     for (uint32_t k = 0; k < l->n; k++)
         fill_phis(l, c, l->cfg.blocks[l->order[k]]);
     LLVMPositionBuilderAtEnd(l->b, c->before);
-    LLVMBuildBr(l->b, block_of(c, l->header));
+    LLVMBuildBr(l->b, block_of(c, outermost(l)->header));
 }
 
 /* --- around them --------------------------------------------------------- */
@@ -651,42 +777,43 @@ static bool is_used_outside(const loop *l, LLVMValueRef i, const ir_map *old)
 static void join(loop *l, const copy *c, LLVMBasicBlockRef at,
                  const ir_map *old)
 {
-    LLVMBasicBlockRef from[2] = {l->latch, block_of(c, l->latch)};
+    const level *v = outermost(l);
+    LLVMBasicBlockRef from[2] = {v->latch, block_of(c, v->latch)};
 
     for (uint32_t k = 0; k < l->n; k++)
         ir_each_inst(i, l->cfg.blocks[l->order[k]]) {
-            LLVMValueRef v[2] = {i, ir_map_get(&c->map, i)}, phi;
+            LLVMValueRef is[2] = {i, ir_map_get(&c->map, i)}, phi;
 
             if (!is_used_outside(l, i, old))
                 continue;
             LLVMPositionBuilderAtEnd(l->b, at);
             phi = LLVMBuildPhi(l->b, LLVMTypeOf(i), "");
-            LLVMAddIncoming(phi, v, from, 2);
+            LLVMAddIncoming(phi, is, from, 2);
             replace_outside(l, i, phi, old);
         }
     LLVMPositionBuilderAtEnd(l->b, at);
-    LLVMBuildBr(l->b, l->exit);
-    redirect(l->latch, l->exit, at);
-    move_incoming(l, l->exit, l->latch, at);
+    LLVMBuildBr(l->b, v->exit);
+    redirect(v->latch, v->exit, at);
+    move_incoming(l, v->exit, v->latch, at);
 }
 
-/* In `ask`: enough items, and are there to be rows? */
-static void build_ask(loop *l, LLVMBasicBlockRef ask, LLVMBasicBlockRef yes,
+/* In `at`: are there to be rows of so many items? */
+static void build_ask(loop *l, LLVMBasicBlockRef at, LLVMBasicBlockRef yes,
                       LLVMBasicBlockRef no)
 {
-    LLVMBasicBlockRef call = add_block(l, "ask");
-    LLVMValueRef number = LLVMGetOperand(l->item, 0), args[2], some;
+    LLVMValueRef args[1 + LEVELS], some;
+    const level *v = outermost(l);
 
-    LLVMPositionBuilderAtEnd(l->b, ask);
-    args[0] =
-        LLVMBuildSub(l->b, l->bound, ir_incoming_from(l->lid, l->before), "");
-    args[1] = ir_incoming_from(number, l->before);
-    some = LLVMBuildICmp(l->b, LLVMIntULT,
-                         LLVMBuildSub(l->b, args[0], k32(l, LEAST_ITEMS), ""),
-                         k32(l, MOST_ITEMS - LEAST_ITEMS), "");
-    LLVMBuildCondBr(l->b, some, call, no);
-    LLVMPositionBuilderAtEnd(l->b, call);
-    some = tell(l, &(const ir_call){CALL_check_ask, l->i32, args, 2});
+    LLVMPositionBuilderAtEnd(l->b, at);
+    args[0] = ir_incoming_from(v->number, v->before);
+    for (unsigned k = 0; k < LEVELS; k++) {
+        v = &l->levels[k];
+        args[1 + k] = k32(l, 1);
+        if (k < l->n_levels)
+            args[1 + k] = LLVMBuildSub(l->b, v->bound,
+                                       ir_incoming_from(v->lid, v->before), "");
+    }
+    some = tell(l, &(const ir_call){CALL_check_ask, l->i32, args, 1 + LEVELS});
     some = LLVMBuildICmp(l->b, LLVMIntNE, some, k32(l, 0), "");
     LLVMBuildCondBr(l->b, some, yes, no);
 }
@@ -695,6 +822,7 @@ static void add_forms(loop *l)
 {
     LLVMBasicBlockRef ask, slow, told;
     copy first = {.first = true}, fast = {.first = false};
+    const level *v = outermost(l);
     LLVMValueRef ok;
     ir_map old;
 
@@ -716,10 +844,27 @@ static void add_forms(loop *l)
     ok = LLVMBuildICmp(l->b, LLVMIntNE, ok, k32(l, 0), "");
     LLVMBuildCondBr(l->b, ok, fast.before, slow);
     join(l, &fast, fast.after, &old);
-    redirect(l->before, l->header, ask);
+    redirect(v->before, v->header, ask);
     LLVMPositionBuilderAtEnd(l->b, slow);
-    LLVMBuildBr(l->b, l->header);
-    move_incoming(l, l->header, l->before, slow);
+    LLVMBuildBr(l->b, v->header);
+    move_incoming(l, v->header, v->before, slow);
+}
+
+/* As many loops in one another as have rows together. */
+static bool find_loops(loop *l)
+{
+    if (!find_innermost(l))
+        return false;
+    while (find_next(l))
+        ;
+    for (; l->n_levels; l->n_levels--) {
+        if (!order_blocks(l))
+            continue;
+        find_steps(l);
+        if (has_rows(l))
+            return true;
+    }
+    return false;
 }
 
 void rows_find(LLVMValueRef fn, const sim_sites *sites, arena *a)
@@ -740,13 +885,11 @@ void rows_find(LLVMValueRef fn, const sim_sites *sites, arena *a)
                   .td = LLVMGetModuleDataLayout(m),
                   .b = b,
                   .i32 = LLVMInt32TypeInContext(c),
-                  .sites = sites};
+                  .sites = sites,
+                  .item = items[k]};
 
         ir_cfg_build(&l.cfg, fn, a);
-        if (!find_loop(&l, items[k]))
-            continue;
-        find_steps(&l);
-        if (!has_rows(&l))
+        if (!find_loops(&l))
             continue;
         find_needed(&l);
         add_forms(&l);

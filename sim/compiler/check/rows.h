@@ -1,6 +1,6 @@
 /* Loops over work-items that the checkers look at as a whole. Where all items
- * of a loop take the same way and each access is an element further on from
- * item to item, the first item's addresses tell all of them:
+ * take the same way and each access goes on by the same from item to item, the
+ * first item's addresses tell all of them:
  *
  *     before                 before
  *       |                      |
@@ -12,11 +12,11 @@
  *                                    |                            |
  *                                    +-----------> exit <---------+
  *
- *   i32  check_ask(i32 n, i32 item)   0: not now; of n items, the first of them
- *   void check_row(i32 site, i32 ptr, i32 root, i32 step)   of the first item;
- *                                     the next one's is step bytes behind
- *   i32  check_rows()                 0: some row needs looks one by one, and
- *                                     nothing was noted; else all was
+ *   i32  check_ask(i32 item, i32 nx, i32 ny, i32 nz)   0: not now. So many
+ * items in each direction, the first one's number void check_row(i32 site, i32
+ * ptr, i32 root, i32 x, i32 y, i32 z)   of the first item; the next one's is x
+ * bytes behind, or y, or z i32  check_rows()                 0: some row needs
+ * looks one by one, and nothing was noted; else all was
  */
 #ifndef VPU_SIM_COMPILER_CHECK_ROWS_H
 #define VPU_SIM_COMPILER_CHECK_ROWS_H

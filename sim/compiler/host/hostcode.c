@@ -513,6 +513,8 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     switch (LLVMGetInstructionOpcode(t)) {
     case LLVMRet:
         host_save_state(h);
+        if (h->sites)
+            host_check_save(h);
         LLVMBuildRetVoid(h->builder);
         return;
     case LLVMUnreachable:

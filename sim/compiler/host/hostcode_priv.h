@@ -22,6 +22,10 @@ typedef struct {
     unsigned next;           /* and the successor behind those it has */
 } host_ways;
 
+/* Fields of sim_check that code for checking sets: the item that runs, the
+ * collective call it came to last, whose that was, and the one before. */
+enum { HOST_ITEM, HOST_AT, HOST_AT_ITEM, HOST_BEFORE, HOST_TOLD };
+
 typedef struct {
     arena *arena;
     LLVMContextRef context;
@@ -36,6 +40,9 @@ typedef struct {
     const sim_sites *sites;       /* of code for checking; else NULL */
     LLVMValueRef shadow, *limits; /* its state that does not change; limits by
                                      argument */
+    /* What it keeps of sim_check itself (host_check_save): allocas, promoted
+     * later. */
+    LLVMValueRef told[HOST_TOLD], mine[2];
     host_slot *slots;
     size_t n_slots, cap_slots;
     ir_cfg cfg;

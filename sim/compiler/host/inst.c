@@ -251,6 +251,8 @@ LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
 {
     LLVMTypeRef types[HOST_HOOK_ARGS], t;
 
+    if (h->sites)
+        host_check_save(h);
     for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(args[i]);
     t = LLVMFunctionType(ret, types, n, false);

@@ -12,14 +12,14 @@ enum {
     SEEDS = 40,
     STEPS = 5,
     ELEMENTS = 300,
-    ROW_SEEDS = 60,
+    ROW_SEEDS = 80,
     ROW_ELEMENTS = 1100,
     MAX_BYTES = ROW_ELEMENTS * 4 + 4
 };
 
 /* Of a launch's buffers and groups. */
 typedef struct {
-    uint32_t bytes, elements, local;
+    uint32_t bytes, elements, local[2];
     bool full; /* buffer b is, from the start */
 } size;
 
@@ -126,7 +126,7 @@ static check_session *session(rig *r, bool runs, const size *z, int taint_at)
     exec_launch l = {.name = "test",
                      .values = r->values,
                      .groups = {4, 1, 1},
-                     .local = {z->local, 1, 1},
+                     .local = {z->local[0], z->local[1], 1},
                      .how.n_shaves = 2,
                      .how.n_threads = 1};
     check_session *s;
@@ -214,7 +214,7 @@ static void same(const check_session *a, const check_session *b, const size *z,
 
 START_TEST(random_kernels)
 {
-    const size z = {1u << _i % 3, ELEMENTS, 8, false};
+    const size z = {1u << _i % 3, ELEMENTS, {8, 1}, false};
     program p = {.text = {0}};
     check_session *a, *b;
     rig r;
@@ -241,7 +241,7 @@ END_TEST
 
 /* --- rows (rows.c) -------------------------------------------------------- */
 
-/* Of four groups of `local` items, i of all, l of one, and j from 0 to 3. */
+/* Of four groups, items i of all, l of one, and j from 0 to 3. */
 static const char *row_index(program *p, bool regular)
 {
     static const char *const texts[] = {
@@ -258,6 +258,9 @@ static void add_row_step(program *p, bool regular)
 {
     static const char *const conditions[] = {
         "", "", "if (g == 1) ", "if (j & 1) ", "if (l < 4) ", "if (s & 1) "};
+    static const char *const locals[] = {"l",          "63 - l", "l / 2",
+                                         "x * 4 + j",  "j",      "l + j",
+                                         "y * 16 + j", "l ^ 1",  "l + 40"};
     const char *when = conditions[below(p, regular ? 4 : 6)];
     const char *at = row_index(p, regular);
 
@@ -266,9 +269,14 @@ static void add_row_step(program *p, bool regular)
                    below(p, 2) ? "GLOBAL" : "LOCAL");
     str_printf(&p->text, "    for (int j = 0; j < %s; j++)\n        %s",
                below(p, 2) ? "4" : "n & 3", when);
-    switch (below(p, 5)) {
+    switch (below(p, 7)) {
     case 0:
         str_printf(&p->text, "a[%s] = b[%s];\n", at, row_index(p, regular));
+        break;
+    case 5:
+    case 6:
+        str_printf(&p->text, "a[%s] = t[%s];\n", at,
+                   locals[below(p, sizeof locals / sizeof *locals)]);
         break;
     case 1:
         str_printf(&p->text, "s += b[%s];\n", at);
@@ -281,7 +289,7 @@ static void add_row_step(program *p, bool regular)
     }
 }
 
-static void write_rows(program *p, uint64_t seed, uint32_t bytes)
+static void write_rows(program *p, uint64_t seed, uint32_t bytes, bool plane)
 {
     static const char *const types[] = {"", "uchar", "ushort", "", "uint"};
 
@@ -289,9 +297,16 @@ static void write_rows(program *p, uint64_t seed, uint32_t bytes)
     str_printf(&p->text,
                "typedef %s T;\n"
                "__kernel void k(__global T *a, __global const T *b, int n)\n"
-               "{\n    int i = get_global_id(0), l = get_local_id(0),\n"
+               "{\n    __local T t[80];\n"
+               "    int x = get_local_id(0), y = get_local_id(1),\n"
                "        g = get_group_id(0), s = g;\n",
                types[bytes]);
+    str_printf(&p->text, plane ? "    int l = y * 16 + x, i = g * 64 + l;\n"
+                               : "    int l = x, i = get_global_id(0);\n");
+    str_printf(&p->text,
+               "    if (n > %u)\n        t[l] = i;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n",
+               below(p, 4) ? 0 : 1000);
     for (uint32_t k = 1 + below(p, 3); k > 0; k--)
         add_row_step(p, below(p, 8) > 0);
     str_printf(&p->text, "}\n");
@@ -301,15 +316,19 @@ static void write_rows(program *p, uint64_t seed, uint32_t bytes)
  * buffers have there are no rows of stores. */
 START_TEST(random_rows)
 {
-    static const uint32_t locals[] = {64, 32, 40, 48, 8, 1, 33, 64};
-    const size z = {1u << _i % 3, ROW_ELEMENTS, locals[_i % 8], _i % 5 != 0};
+    static const uint32_t locals[][2] = {{64, 1}, {16, 4}, {40, 1}, {32, 1},
+                                         {16, 4}, {8, 1},  {33, 1}, {1, 4},
+                                         {16, 4}, {64, 1}};
+    const uint32_t *local = locals[_i % 10];
+    const size z = {
+        1u << _i % 3, ROW_ELEMENTS, {local[0], local[1]}, _i % 7 != 0};
     program p = {.text = {0}};
     check_session *a, *b;
     uint8_t *out;
     rig r;
 
     rig_open(&r);
-    write_rows(&p, (uint64_t)_i + 1, z.bytes);
+    write_rows(&p, (uint64_t)_i + 1, z.bytes, local[1] > 1);
     rig_compile(&r, str_text(&p.text), "k");
     compile(&r, str_text(&p.text), false);
     compile(&r, str_text(&p.text), true);
@@ -323,7 +342,8 @@ START_TEST(random_rows)
         a = session(&r, true, &z, taint_at);
         memcpy(out, now, MAX_BYTES);
         b = session(&r, false, &z, taint_at);
-        ck_assert_mem_eq(out, now, MAX_BYTES);
+        if (strstr(str_text(&p.text), "n > 0")) /* else t is what it was */
+            ck_assert_mem_eq(out, now, MAX_BYTES);
         same(a, b, &z, str_text(&p.text));
         check_close(a);
         check_close(b);
@@ -334,28 +354,41 @@ START_TEST(random_rows)
 }
 END_TEST
 
-/* A loop that has rows, one that has none, and how many of their launch are
- * noted so. */
+/* Of how many loops of a launch all accesses are noted at once. */
 START_TEST(loops_with_rows)
 {
     static const struct {
         const char *body;
-        uint32_t local;
+        uint32_t local[2];
         uint64_t loops;
     } cases[] = {
-        {"a[i] = b[i];", 64, 4},
-        {"for (int j = 0; j < n; j++) a[j * 256 + i] = b[i] + j;", 64, 4},
-        {"if (n > 3) a[i] = i / n;", 64, 4},
-        {"a[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); a[i + 512] = 2;", 64, 8},
-        {"a[i] = b[i];", 16, 0},             /* few items */
-        {"a[i] = b[i + 10000];", 64, 0},     /* outside */
-        {"a[i * 2] = b[i];", 64, 0},         /* no elements one by one */
-        {"a[b[i]] = 1;", 64, 0},             /* nobody knows where */
-        {"if (i & 1) a[i] = 1;", 64, 0},     /* not all items */
-        {"a[i] += 1;", 64, 0},               /* words matter */
-        {"a[i + 256] = 1; a[i] = 1;", 64, 0} /* not in order */
-    };
-    const size z = {4, ROW_ELEMENTS, cases[_i].local, true};
+        {"a[i] = b[i];", {64, 1}, 4},
+        {"for (int j = 0; j < n; j++) a[j * 256 + i] = b[i] + j;", {64, 1}, 4},
+        {"if (n > 3) a[i] = i / n;", {64, 1}, 4},
+        {"a[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); a[i + 512] = 2;", {64, 1}, 8},
+        {"a[y * 80 + i] = b[x];", {16, 4}, 4},
+        {"a[g * 64 + y] = b[y];", {1, 64}, 4},
+        {"t[x] = i; barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[63 - x] + t[n];",
+         {64, 1},
+         4},
+        {"t[x] = i; barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[x + 1];",
+         {64, 1},
+         0},                                         /* not written */
+        {"t[x] = i; a[i] = t[x];", {64, 1}, 0},      /* who knows when */
+        {"a[i] = b[i];", {16, 1}, 0},                /* few items */
+        {"a[i] = b[i + 10000];", {64, 1}, 0},        /* outside */
+        {"a[i - 1] = 0;", {64, 1}, 3},               /* some are */
+        {"a[i * 2] = b[i];", {64, 1}, 0},            /* not side by side */
+        {"a[b[i]] = 1;", {64, 1}, 0},                /* nobody knows where */
+        {"if (i & 1) a[i] = 1;", {64, 1}, 0},        /* not all items */
+        {"a[i] += 1;", {64, 1}, 0},                  /* words matter */
+        {"a[i + 256] = 1; a[i] = 1;", {64, 1}, 0},   /* not in order */
+        {"a[i] = 1; a[i + 8] = 1;", {64, 1}, 0},     /* in one another */
+        {"a[y * 8 + g * 160 + x] = 1;", {16, 4}, 0}, /* the same */
+        {"a[g * 64 + (x & 31)] = 1;", {64, 1}, 0},
+        {"vstore4((uint4)(1), i, a);", {64, 1}, 4}};
+    const size z = {
+        4, ROW_ELEMENTS, {cases[_i].local[0], cases[_i].local[1]}, true};
     check_session *s;
     char *text;
     rig r;
@@ -363,7 +396,9 @@ START_TEST(loops_with_rows)
     rig_open(&r);
     text = arena_printf(r.arena,
                         "__kernel void k(__global uint *a, __global const uint "
-                        "*b, int n) { int i = get_global_id(0); %s }",
+                        "*b, int n) { __local uint t[80]; int i = "
+                        "get_global_id(0), g = get_group_id(0), x = "
+                        "get_local_id(0), y = get_local_id(1); %s }",
                         cases[_i].body);
     rig_compile(&r, text, "k");
     compile(&r, text, false);
@@ -372,7 +407,8 @@ START_TEST(loops_with_rows)
     rig_buffer(&r, MAX_BYTES);
     rig_int(&r, 4);
     s = session(&r, true, &z, 1);
-    ck_assert_uint_eq(s->rows.loops, cases[_i].loops);
+    ck_assert_msg(s->rows.loops == cases[_i].loops, "%s: %u", text,
+                  (unsigned)s->rows.loops);
     check_close(s);
     rig_close(&r);
 }
@@ -599,7 +635,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, random_kernels, 0, SEEDS);
     tcase_add_loop_test(t, random_rows, 0, ROW_SEEDS);
-    tcase_add_loop_test(t, loops_with_rows, 0, 11);
+    tcase_add_loop_test(t, loops_with_rows, 0, 21);
     tcase_add_test(t, intervals_begin_again);
     tcase_add_loop_test(t, words, 0, 10);
     tcase_add_test(t, filled);
