@@ -7,8 +7,8 @@
 
 #include "sim/ir/ir.h"
 
-/* Of a loop there will be two more forms. Longer accesses than these always
- * call (sim/compiler/host/check.c). */
+/* Of a loop there will be two more forms, of loops of so many instructions in
+ * all. Longer accesses than these always call (sim/compiler/host/check.c). */
 enum { MAX_SIZE = 1024, MAX_BYTES = 64, LEVELS = 3 };
 
 /* What a value is of the next item in each direction: so much more, or nobody
@@ -41,8 +41,9 @@ typedef struct {
     ir_word *in;     /* blocks of the outermost */
     uint32_t *order; /* the same, definitions before uses */
     uint32_t n;
-    ir_map steps;  /* instruction -> its step */
-    ir_map needed; /* instructions that addresses and ways hang on */
+    ir_map steps;        /* instruction -> its step */
+    ir_map needed;       /* instructions that addresses and ways hang on */
+    unsigned size, room; /* instructions in it; it may have */
 } loop;
 
 static bool inside(const loop *l, LLVMValueRef v)
@@ -513,17 +514,18 @@ static bool keeps_together(const loop *l, LLVMBasicBlockRef b)
            is_same(step_of(l, LLVMGetOperand(t, 0)));
 }
 
-static bool has_rows(const loop *l)
+static bool has_rows(loop *l)
 {
-    unsigned size = 0, rows = 0;
+    unsigned rows = 0;
 
+    l->size = 0;
     for (uint32_t k = 0; k < l->n; k++) {
         LLVMBasicBlockRef b = l->cfg.blocks[l->order[k]];
 
         if (!keeps_together(l, b))
             return false;
         ir_each_inst(i, b) {
-            if (++size > MAX_SIZE)
+            if (++l->size > l->room)
                 return false;
             if (!LLVMIsACallInst(i))
                 continue;
@@ -874,6 +876,7 @@ void rows_find(LLVMValueRef fn, const sim_sites *sites, arena *a)
     LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
     LLVMValueRef *items = NULL;
     size_t n = 0, cap = 0;
+    unsigned room = MAX_SIZE;
 
     ir_each_block(block, fn)
         ir_each_inst(i, block)
@@ -886,13 +889,15 @@ void rows_find(LLVMValueRef fn, const sim_sites *sites, arena *a)
                   .b = b,
                   .i32 = LLVMInt32TypeInContext(c),
                   .sites = sites,
-                  .item = items[k]};
+                  .item = items[k],
+                  .room = room};
 
         ir_cfg_build(&l.cfg, fn, a);
         if (!find_loops(&l))
             continue;
         find_needed(&l);
         add_forms(&l);
+        room -= l.size;
     }
     LLVMDisposeBuilder(b);
 }
