@@ -107,6 +107,35 @@ static bool goes_on_at(const check_region *r, uint32_t off, uint32_t n,
     return true;
 }
 
+bool runs_take(const check_region *r, uint32_t off, uint32_t n, uint32_t k,
+               uint32_t word, uint32_t step, bool note)
+{
+    sim_check_run *at = run_at(r, off), b = *at;
+    uint32_t in = off % SIM_RUN_BYTES, last = word + (k - 1) * step;
+
+    if (is_made(&b))
+        return false;
+    if (!b.count)
+        b = (sim_check_run){.step = k > 1 ? step : 0,
+                            .from = (uint8_t)in,
+                            .element = (uint8_t)n};
+    else if (b.next != off || b.element != n)
+        return false;
+    else if (b.count == 1)
+        b.step = word - b.next_word;
+    else if (b.next_word != word)
+        return false;
+    if (k > 1 && b.step != step)
+        return false;
+    if (!note)
+        return true;
+    b.next = place_behind(off + (k - 1) * n, n);
+    b.next_word = last + b.step;
+    b.count = (uint16_t)(b.count + k);
+    *at = b;
+    return true;
+}
+
 bool runs_store(check_session *s, const check_region *r, uint32_t addr,
                 uint32_t n, uint32_t word)
 {

@@ -298,6 +298,7 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
         if (address >= r->address + r->bytes || r->address >= address + bytes)
             continue;
         runs_make_all(s, r);
+        r->shared = true;
         alone = false;
     }
     r = arena_append(s->arena, s->buffers, s->n_buffers, s->cap_buffers);
@@ -306,7 +307,8 @@ void check_buffer(check_session *s, const char *name, uint32_t number,
                         .address = address,
                         .bytes = bytes,
                         .full = written,
-                        .blank = written};
+                        .blank = written,
+                        .shared = !alone};
     if (alone && !written)
         runs_open(r);
 }
@@ -438,6 +440,8 @@ static void prepare(check_session *s)
     for (int k = 0; k < 2; k++)
         s->clocks[k] = (check_clock){1, 1, 1, s->clocks[k].interval};
     forget_order(s);
+    check_rows_forget(s);
+    s->rows.in_vain = 0;
     s->through_of = NULL;
     s->every_access = false;
     for (size_t i = 0; i < s->n_watches; i++)

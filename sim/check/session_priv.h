@@ -17,6 +17,8 @@ typedef struct {
     bool full;  /* every byte is written */
     bool blank; /* full, and its words not yet made: nobody looked at them */
     sim_check_run *runs; /* a block each; NULL = all words are made */
+    uint64_t rows_to;    /* before this byte there may be rows (rows.c) */
+    bool shared;         /* another one has some of its bytes, too */
 } check_region;
 
 /* Intervals between barriers, as the words of one kind of memory count them. */
@@ -102,6 +104,25 @@ typedef struct {
 /* Flag in origins: it is an earlier group's. */
 #define ORIGIN_STALE 0x80000000u
 
+/* Stores of n items that follow each other, each to the element behind that of
+ * the one before. */
+typedef struct {
+    check_region *region;
+    uint32_t at; /* where the first is, from the region's first byte on */
+    uint32_t n, element; /* bytes of each */
+    uint32_t item;       /* the first */
+} check_row;
+
+/* What compiled code told of a loop over items. */
+typedef struct {
+    check_row *rows; /* to be noted when it has told all */
+    size_t n, cap;
+    uint32_t items[3], first; /* in each direction; the first one's number */
+    bool lost;                /* some row needs looks one by one */
+    uint64_t loops;           /* how many were noted so */
+    uint32_t in_vain;         /* of the launch, how many more were not */
+} check_rows;
+
 struct check_session {
     arena *arena;
     check_config cfg;
@@ -117,9 +138,9 @@ struct check_session {
     const sim_sites *sites;
     uint32_t number;
     uint64_t limits[SIM_MAX_ARGS];
-    const check_region *regions[SIM_MAX_ARGS]; /* by argument; or NULL */
-    sim_check_runs runs[SIM_MAX_ARGS];         /* likewise, for code */
-    bool every_access;                         /* nothing is settled inline */
+    check_region *regions[SIM_MAX_ARGS]; /* by argument; or NULL */
+    sim_check_runs runs[SIM_MAX_ARGS];   /* likewise, for code */
+    bool every_access;                   /* nothing is settled inline */
     uint32_t item_bits, tag_shift, max_tag;
     uint8_t *through; /* restrict: argument a byte was first used through, by
                          byte of through_of; NULL = not of interest */
@@ -144,6 +165,7 @@ struct check_session {
     size_t n_events, cap_events;
     uint32_t same_site, same_hash, same_item; /* the first item's; 0 = none */
     check_pending pending;
+    check_rows rows;
     uint32_t
         atomic_origin;   /* of what the last atomic found there, 0 = defined */
     uint32_t block_from; /* source of the memcpy being made, 0 = none */
@@ -235,6 +257,16 @@ bool runs_unused(check_session *s, const check_region *r, uint64_t off);
 void runs_tell(check_session *s);
 /* Do runs hold all bytes of the region? */
 bool runs_fill(const check_region *r);
+/* Would the run of one block go on with k stores of n bytes each, one behind
+ * the other from `off` on, the first of which makes its words `word`, each
+ * other one `step` more? Notes them if so and `note` says so. */
+bool runs_take(const check_region *r, uint32_t off, uint32_t n, uint32_t k,
+               uint32_t word, uint32_t step, bool note);
+
+/* --- rows.c: accesses of many items at once ------------------------------- */
+
+/* Rows told of so far are none. */
+void check_rows_forget(check_session *s);
 
 /* --- findings.c ---------------------------------------------------------- */
 

@@ -135,6 +135,9 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->n_groups = n_groups;
     s->plain = l->how.order == EXEC_SEQUENTIAL && !l->only_group && !l->list &&
                !l->window;
+    /* Where groups see each other, rounds stay what they are. */
+    s->rows =
+        s->batches && s->plain && !s->fill_bytes && !l->kernel->global_atomics;
     s->stop = &r->stop;
     s->prints = r->prints;
     s->scope.window = memory_window(r->mem);

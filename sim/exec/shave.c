@@ -125,68 +125,110 @@ static void charge(exec_shave *s, uint64_t cycles)
 
 /* --- steps of a batch ---------------------------------------------------- */
 
-/* The group did what the last one of the queue did, whose step stands for both
- * then. */
-static bool join(exec_shave *s, const exec_shave_ran *ran)
+static bool did_like(exec_shave *s, const mach_step *like, uint64_t cycles)
 {
-    const mach_step *last = &s->queue->items[s->queue->n - 1];
-    mach_mem_counts same;
-
-    if (last->issue_cycles != ran->cycles ||
-        !mach_cache_take_same(s->cache, &last->detail.mem))
-        return false;
-    if (mach_queue_join(s->queue, ran->group))
-        return true;
-    same = last->detail.mem;
-    push(s, MACH_STEP_GROUP)->id = ran->group;
-    push(s, MACH_STEP_RUN)->issue_cycles = ran->cycles;
-    s->queue->items[s->queue->n - 1].detail.mem = same;
-    return true;
+    return like->issue_cycles == cycles &&
+           mach_cache_take_same(s->cache, &like->detail.mem);
 }
 
-static void make_steps(exec_shave *s, const exec_shave_ran *ran)
+/* What the group did, where some group has done the same and no line of DDR was
+ * moved; the cache has forgotten it then. NULL: none has. */
+static const mach_step *find_like(exec_shave *s, uint64_t cycles)
 {
-    const mach_step *step;
+    const mach_step *beyond = &s->likes[EXEC_LIKES];
 
-    if (s->joinable && join(s, ran))
-        return;
-    push(s, MACH_STEP_GROUP)->id = ran->group;
-    s->joinable = s->joins && ran->cycles;
-    if (!ran->cycles)
-        return;
-    step = push_run(s, ran->cycles, false);
-    s->joinable &= !mach_moves_lines(&step->detail.mem);
+    if (s->joinable == beyond && did_like(s, beyond, cycles))
+        return beyond;
+    for (uint32_t n = 0, k = s->last_like; n < s->n_likes; n++, k++) {
+        k = k < s->n_likes ? k : 0;
+        if (did_like(s, &s->likes[k], cycles)) {
+            s->last_like = k;
+            return &s->likes[k];
+        }
+    }
+    return NULL;
 }
 
-/* The end of the groups from s->ran[k] on that have as many cycles and accesses
- * each, and numbers in a row; without the last one of all. */
+/* The step that does not stay, and kernels whose rounds hang on how many steps
+ * there are, have it in the queue. */
+static void push_like(exec_shave *s, uint64_t group, const mach_step *like)
+{
+    bool joins = s->joinable == like && mach_queue_join(s->queue, group);
+
+    s->joinable = like;
+    if (joins)
+        return;
+    if (like == &s->likes[EXEC_LIKES] || s->launch->kernel->global_atomics) {
+        push(s, MACH_STEP_GROUP)->id = group;
+        *push(s, MACH_STEP_RUN) = *like;
+    } else if (!mach_queue_push_like(s->queue, group, like)) {
+        oom_raise(sizeof *like);
+    }
+}
+
+/* The queue's last group, which is new there, does what others may do. */
+static void keep_like(exec_shave *s, uint64_t group)
+{
+    mach_queue *q = s->queue;
+    mach_step *like = &s->likes[s->n_likes];
+
+    *like = q->items[q->n - 1];
+    if (s->n_likes < EXEC_LIKES)
+        s->last_like = s->n_likes++;
+    q->n -= 2;
+    push_like(s, group, like);
+}
+
+/* joins: the group's steps are those made here, and no more. */
+static void make_steps(exec_shave *s, uint64_t group, uint64_t cycles,
+                       bool joins)
+{
+    const mach_step *step = joins ? find_like(s, cycles) : NULL;
+
+    if (step) {
+        push_like(s, group, step);
+        return;
+    }
+    s->joinable = NULL;
+    push(s, MACH_STEP_GROUP)->id = group;
+    if (!cycles)
+        return;
+    step = push_run(s, cycles, false);
+    if (joins && !mach_moves_lines(&step->detail.mem))
+        keep_like(s, group);
+}
+
+/* The end of the groups from s->wg.row.ran[k] on that have as many cycles and
+ * accesses each, and numbers in a row; without the last one of all. */
 static uint32_t row_end(const exec_shave *s, uint32_t k)
 {
-    const exec_shave_ran *a = &s->ran[k - 1], *b = a + 1;
+    const sim_ran *ran = s->wg.row.ran, like = ran[k];
+    const uint64_t *group = s->ran_group;
+    uint64_t distance = group[k] - group[k - 1];
+    uint64_t entries = like.log_end - ran[k - 1].log_end;
     uint32_t end = s->n_ran - (s->next >= s->end), n = k + 1;
 
-    while (n < end && s->ran[n].cycles == b->cycles &&
-           s->ran[n].group - s->ran[n - 1].group == b->group - a->group &&
-           s->ran[n].log_end - s->ran[n - 1].log_end == b->log_end - a->log_end)
+    while (n < end && !((ran[n].cycles ^ like.cycles) |
+                        (group[n] - group[n - 1] - distance) |
+                        (ran[n].log_end - ran[n - 1].log_end - entries)))
         n++;
     return n;
 }
 
 /* Most small groups touch the lines that the one before did. Returns how many
- * behind s->ran[k] join the queue's last group, the k-th or one like it,
+ * behind s->wg.row.ran[k] join the queue's last group, the k-th or one like it,
  * without being looked up. *row: the end of a row found before. */
 static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
 {
-    const mach_step *last = &s->queue->items[s->queue->n - 1];
     uint32_t n;
 
-    if (!s->joinable || s->sample || last->detail.mem.load_l2_hits)
+    if (!s->joinable || s->sample || s->joinable->detail.mem.load_l2_hits)
         return 0;
     if (*row <= k)
         *row = row_end(s, k);
     n = mach_cache_again(s->cache, s->log + s->log_from,
-                         s->ran[k].log_end - s->log_from, *row - k - 1);
-    if (!n || !mach_queue_join(s->queue, s->ran[k + 1].group))
+                         s->wg.row.ran[k].log_end - s->log_from, *row - k - 1);
+    if (!n || !mach_queue_join(s->queue, s->ran_group[k + 1]))
         return 0;
     return mach_queue_join_more(s->queue, n - 1) ? n : 1;
 }
@@ -199,19 +241,19 @@ static void settle(exec_shave *s)
     if (!s->n_ran)
         return;
     for (uint32_t k = 0; k < s->n_ran; k++) {
-        const exec_shave_ran *ran = &s->ran[k];
+        const sim_ran *ran = &s->wg.row.ran[k];
 
         /* The SHAVE's last group has a step more, of lines written back. */
-        if (k + 1 == s->n_ran && s->next >= s->end)
-            s->joinable = false;
+        bool last = k + 1 == s->n_ran && s->next >= s->end;
 
         look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
         if (timed(s))
-            make_steps(s, ran);
+            make_steps(s, s->ran_group[k], ran->cycles,
+                       s->joins && ran->cycles && !last);
         k += k ? join_unlooked(s, k, &row) : 0;
-        s->log_from = s->ran[k].log_end;
+        s->log_from = s->wg.row.ran[k].log_end;
     }
-    s->n_ran = 0;
+    s->n_ran = s->wg.row.ended = 0;
     charge(s, s->uncharged);
     s->uncharged = 0;
 }
@@ -229,7 +271,8 @@ static void end_run(exec_shave *s)
     feed_cache(s);
     if (s->unstepped)
         push(s, MACH_STEP_GROUP)->id = s->group;
-    s->unstepped = s->joinable = false;
+    s->unstepped = false;
+    s->joinable = NULL;
     if (!s->wg.cycles)
         return;
     if (s->wg.cycles > s->wg.max_cycles)
@@ -240,6 +283,29 @@ static void end_run(exec_shave *s)
     s->wg.cycles = 0;
 }
 
+/* --- rows ---------------------------------------------------------------- */
+
+/* The first n groups of the row have ended, and another one runs. */
+static void pass_in_row(exec_shave *s, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++, s->group += s->stride) {
+        s->ran_group[s->n_ran + k] = s->group;
+        s->uncharged += s->wg.row.ran[s->n_ran + k].cycles;
+    }
+    s->n_ran += n;
+    s->done += n;
+    s->left -= n;
+    s->next += n * s->stride;
+    s->wg.ids[SIM_ID_GROUP] += n * s->wg.row.stride;
+}
+
+/* The running group is its row's last one. */
+static void end_row(exec_shave *s)
+{
+    pass_in_row(s, s->wg.row.ended - s->n_ran);
+    s->wg.row.n = 0;
+}
+
 /* --- hooks --------------------------------------------------------------- */
 
 void exec_flush(sim_wg *wg, uint64_t *log)
@@ -247,6 +313,7 @@ void exec_flush(sim_wg *wg, uint64_t *log)
     exec_shave *s = shave_of(wg);
 
     (void)log;
+    end_row(s);
     feed_cache(s);
     if (atomic_load_explicit(s->stop, memory_order_relaxed))
         fault_raise(FAULT_LIMIT, 0);
@@ -484,10 +551,12 @@ static void phase(exec_shave *s, mach_phase p, const exec_shave_code *code,
     FOR_OBSERVERS(s, o, phase_begin)
         o->phase_begin(o->user, &s->wg, p,
                        code->interp ? interp_function(code->interp) : NULL);
+    s->wg.row.n = 0; /* the group is alone */
     if (code->interp)
         cycles = interpret(s, p, code->interp, args);
     else
         code->fn(&s->wg, memory_window(s->mem), args, s->log);
+    s->wg.row.ended = 0;
     end_run(s);
     FOR_OBSERVERS(s, o, phase_end)
         o->phase_end(o->user, &s->wg, p, cycles);
@@ -612,13 +681,22 @@ static bool log_has_room(const exec_shave *s, uint64_t before)
            SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
 }
 
+/* How many groups may still run before the queue has the steps it may have, if
+ * each makes two. Of groups in rows most share them with others. */
+static INLINE uint32_t groups_to_room(const exec_shave *s)
+{
+    uint32_t n = s->queue->n - s->queue->head;
+    uint32_t left = n < s->room ? s->room - n : 0;
+
+    left = s->rows ? 4 * left : (left + 1) / 2;
+    return left > s->n_ran ? left - s->n_ran : 0;
+}
+
 static INLINE bool has_next(const exec_shave *s)
 {
-    const mach_queue *q = s->queue;
-
     return s->next < s->end && s->left &&
            (!s->batches || s->charged + s->uncharged < MOST_CYCLES) &&
-           q->n - q->head + 2 * s->n_ran < s->room;
+           groups_to_room(s);
 }
 
 static void stop_if_told(const exec_shave *s)
@@ -635,11 +713,69 @@ static void note_ran(exec_shave *s)
         atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
 
     s->uncharged += s->wg.cycles;
-    if (s->uncharged > left)
+    if (s->uncharged > left) { /* told to stop, it has ended all the same */
+        s->running &= !atomic_load_explicit(s->stop, memory_order_relaxed);
         fault_raise(FAULT_LIMIT, 0);
-    s->ran[s->n_ran++] = (exec_shave_ran){s->group, s->wg.cycles, s->wg.log_n};
+    }
+    s->ran_group[s->n_ran] = s->group;
+    s->wg.row.ran[s->n_ran++] = (sim_ran){s->wg.cycles, s->wg.log_n};
+    s->wg.row.ended = s->n_ran;
     s->wg.cycles = 0;
     s->unstepped = false;
+}
+
+static void lessen(uint64_t *n, uint64_t most)
+{
+    *n = most < *n ? most : *n;
+}
+
+/* How many groups the next call may run: as many as would run without a look
+ * at anything else. */
+static uint32_t row_length(const exec_shave *s)
+{
+    uint64_t n = s->left, room = SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
+
+    lessen(&n, SIM_ROW - s->n_ran);
+    lessen(&n, groups_to_room(s));
+    lessen(&n, s->launch->groups[0] - s->wg.ids[SIM_ID_GROUP]);
+    lessen(&n, s->end - s->next);
+    if (n > 1 && s->stride > 1) {
+        lessen(&n, (s->end - s->next - 1) / s->stride + 1);
+        lessen(&n, (s->launch->groups[0] - s->wg.ids[SIM_ID_GROUP] - 1) /
+                           s->stride +
+                       1);
+    }
+    if (n > 1 && s->log_each) {
+        room = room > s->wg.log_n ? room - s->wg.log_n : 0;
+        lessen(&n, room / s->log_each > 1 ? room / s->log_each - 1 : 1);
+    }
+    return (uint32_t)n;
+}
+
+/* The row that begins with the group that begins. */
+static void begin_row(exec_shave *s)
+{
+    uint64_t left =
+        atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
+    uint64_t most = MOST_CYCLES - s->charged - s->uncharged;
+
+    left = left > s->uncharged ? left - s->uncharged : 0;
+    s->wg.row.most = left < most ? left + 1 : most;
+    s->wg.row.n = s->n_ran + (s->rows ? row_length(s) : 1);
+    s->wg.row.stride = (uint32_t)s->stride;
+}
+
+/* The call has come back; `before`: where its accesses begin in the log.
+ * Returns where those of the last group do. */
+static uint64_t end_call(exec_shave *s, uint64_t before)
+{
+    s->wg.row.ended -= s->wg.row.ended > s->n_ran;
+    if (s->wg.row.ended > s->n_ran)
+        before = s->wg.row.ran[s->wg.row.ended - 1].log_end;
+    end_row(s);
+    if (before <= s->wg.log_n)
+        s->log_each = (uint32_t)(s->wg.log_n - before);
+    return before;
 }
 
 /* Groups of which only the steps matter, and no callback, phase or limit. */
@@ -653,10 +789,12 @@ static void run_batch(exec_shave *s)
         before = s->wg.log_n;
         stop_if_told(s);
         begin_group(s);
+        begin_row(s);
         s->transfers = 0;
         s->joined.n = 0;
         s->unstepped = true;
         s->main.fn(&s->wg, window, s->args[s->done & 1], s->log);
+        before = end_call(s, before);
         if (s->unstepped)
             note_ran(s);
         else
@@ -668,7 +806,7 @@ static void run_batch(exec_shave *s)
         s->left--;
         s->running = false;
         s->next += s->stride;
-    } while (s->n_ran < EXEC_BATCH && before <= s->wg.log_n &&
+    } while (s->n_ran < SIM_ROW && before <= s->wg.log_n &&
              log_has_room(s, before) && has_next(s));
     feed_cache(s);
 }
@@ -719,6 +857,8 @@ static void run_groups(exec_shave *s, oom_scope *short_of)
     if (sigsetjmp(s->scope.env, 0)) {
         bool is_short = s->scope.kind == FAULT_MEMORY;
 
+        end_row(s);
+
         if (is_short)
             oom_enter(short_of);
         if (!pass_over(s)) {
@@ -751,7 +891,7 @@ void exec_shave_run(exec_shave *s)
 
     s->left = MOST_GROUPS;
     s->charged = 0;
-    s->joinable = false; /* the engine may have begun it */
+    s->joinable = NULL; /* the engine may have begun it */
     oom_enter(&short_of);
     run_groups(s, &short_of);
     oom_exit(&short_of);

@@ -24,13 +24,8 @@ typedef struct {
     const interp_code *interp;
 } exec_shave_code;
 
-/* A group that has run. Its steps are still to be made, of the accesses that
- * end there in the log. */
-typedef struct {
-    uint64_t group, cycles, log_end;
-} exec_shave_ran;
-
-enum { EXEC_BATCH = 64 };
+/* RUN steps without lines of DDR, of groups that did alike. */
+enum { EXEC_LIKES = 16 };
 
 typedef struct exec_shave {
     sim_wg wg; /* first: hooks get back from it */
@@ -62,17 +57,25 @@ typedef struct exec_shave {
     /* Groups that nobody looks at one by one run in batches: one after the
      * other, and then the steps of all are made. */
     bool batches;
-    bool joins;     /* a step may stand for groups alike: mach_queue_join */
-    bool joinable;  /* the queue's last group may */
-    bool unstepped; /* the running group has no step yet */
+    bool joins; /* a step may stand for groups alike: mach_queue_join */
+    /* What the queue's last group does, NULL: the next one cannot join it. */
+    const mach_step *joinable;
+    /* What groups did that others may do again (mach_queue_push_like); behind
+     * these, what the last group did. */
+    mach_step likes[EXEC_LIKES + 1];
+    uint32_t n_likes, last_like;
+    bool unstepped;      /* the running group has no step yet */
+    bool rows;           /* and one call may run several: sim_row */
     mach_record *record; /* of steps, this SHAVE's are those of: */
     uint32_t recorded_as;
     uint32_t left;    /* groups of this round */
     uint64_t charged; /* cycles of this round */
-    uint32_t n_ran;
-    exec_shave_ran ran[EXEC_BATCH];
-    uint64_t uncharged; /* cycles of groups that have run */
+    /* Groups that have run, whose steps are still to be made. */
+    uint32_t n_ran; /* entries of wg.row.ran */
+    uint64_t ran_group[SIM_ROW];
+    uint64_t uncharged; /* their cycles */
     uint64_t log_from;  /* entries before are looked up */
+    uint32_t log_each;  /* entries of the group that ran last */
     uint64_t group;     /* running now */
     mach_phase phase;   /* and its phase */
     bool running;       /* a group is begun and not done */

@@ -10,8 +10,10 @@
 #define VPU_SIM_MACHINE_BANKS_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "sim/machine/desc.h"
+#include "sim/machine/steps.h"
 
 /* The logarithm rounded down; 0 of 0. */
 uint32_t mach_log2(uint64_t n);
@@ -51,6 +53,20 @@ mach_banks mach_banks_of(const mach_desc *desc, uint32_t unit_shift);
 #undef MACH_BANK_FOLD
 #define MACH_BANK_FOLD(row, group, FOLD) row = FOLD(FOLD(row, 3), 1);
 #endif
+
+/* The banks with lines, as bits; m counts them. */
+static inline uint32_t mach_banks_in_use(const mach_mem_counts *m)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    const four bits = {1, 2, 4, 8};
+    four lines, in_use = {0};
+
+    for (int b = 0; b < MACH_MAX_BANKS; b += 4) {
+        memcpy(&lines, &m->bank_lines[b], sizeof lines);
+        in_use |= (four)(lines != 0) & bits << (uint32_t)b;
+    }
+    return in_use[0] | in_use[1] | in_use[2] | in_use[3];
+}
 
 static inline uint32_t mach_bank_fold(uint32_t row, uint32_t shift)
 {

@@ -363,6 +363,12 @@ static uint64_t line_bits(const mach_cache *c)
     return ~((UINT64_C(1) << shift) - 1);
 }
 
+/* Does the access end in the line it begins in? */
+static INLINE bool in_one_line(uint64_t access, uint64_t line)
+{
+    return (access & ~line) + MACH_ACCESS_BYTES(access) <= -line;
+}
+
 uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
                           size_t period, uint32_t most)
 {
@@ -371,13 +377,14 @@ uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
 
     if (!c->fast)
         return 0;
+    for (size_t i = 0; i < period; i++)
+        if (!in_one_line(list[i], line))
+            return 0;
     for (; times < most; times++, list += period)
         for (size_t i = 0; i < period; i++) {
             uint64_t next = list[i + period];
 
-            if (((list[i] ^ next) & line) ||
-                (next & ~line) + MACH_ACCESS_BYTES(next) > -line ||
-                (list[i] & ~line) + MACH_ACCESS_BYTES(next) > -line)
+            if (((list[i] ^ next) & line) || !in_one_line(next, line))
                 return times;
         }
     return times;
@@ -480,12 +487,27 @@ void mach_cache_record(mach_cache *c)
     c->fast = 0; /* none of the fast ways records */
 }
 
+/* Whatever came from DDR, or went there, is counted here. One by one, as it was
+ * counted: a processor waits where it loads two numbers at once that it has
+ * just stored. */
+static bool are_counted(const mach_mem_counts *a, const mach_mem_counts *b)
+{
+    uint32_t other = (a->load_l1_hits ^ b->load_l1_hits) |
+                     (a->load_l2_hits ^ b->load_l2_hits) |
+                     (a->load_fills ^ b->load_fills) | (a->stores ^ b->stores) |
+                     (a->store_fills ^ b->store_fills) |
+                     (a->write_backs ^ b->write_backs);
+    uint64_t bytes =
+        (a->load_bytes ^ b->load_bytes) | (a->store_bytes ^ b->store_bytes);
+
+    return !(other | bytes);
+}
+
 bool mach_cache_take_same(mach_cache *c, const mach_mem_counts *quiet)
 {
     if (c->repeat.owed)
         cache_rounds_pay(c);
-    /* Whatever came from DDR, or went there, is counted there. */
-    if (memcmp(&c->counts, quiet, offsetof(mach_mem_counts, loads_behind)))
+    if (!are_counted(&c->counts, quiet))
         return false;
     forget_counts(c);
     return true;

@@ -64,9 +64,27 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
     return step;
 }
 
+bool mach_queue_push_like(mach_queue *q, uint64_t id, const mach_step *run)
+{
+    mach_step *group = mach_queue_push(q, MACH_STEP_GROUP);
+
+    if (!group)
+        return false;
+    group->id = id;
+    group->like = run;
+    return true;
+}
+
+static mach_step *last_group(const mach_queue *q)
+{
+    mach_step *last = &q->items[q->n - 1];
+
+    return last->like ? last : last - 1;
+}
+
 bool mach_queue_join(mach_queue *q, uint64_t id)
 {
-    mach_step *group = &q->items[q->n - 2];
+    mach_step *group = last_group(q);
     uint64_t distance = group->more ? group->detail.distance : id - group->id;
 
     if (id - group->id != distance * (group->more + UINT64_C(1)) ||
@@ -79,7 +97,7 @@ bool mach_queue_join(mach_queue *q, uint64_t id)
 
 bool mach_queue_join_more(mach_queue *q, uint32_t n)
 {
-    mach_step *group = &q->items[q->n - 2];
+    mach_step *group = last_group(q);
 
     if (n > UINT32_MAX - group->more)
         return false;
@@ -89,8 +107,11 @@ bool mach_queue_join_more(mach_queue *q, uint32_t n)
 
 bool mach_queue_part(mach_queue *q, uint32_t at)
 {
-    uint64_t more = q->items[at].more, distance = q->items[at].detail.distance;
-    uint64_t n = q->n + 2 * more;
+    uint64_t more = q->items[at].more;
+    uint64_t distance = more ? q->items[at].detail.distance : 0;
+    uint32_t here = mach_queue_items_of(q, at);
+    const mach_step run = *mach_queue_run_of(q, at);
+    uint64_t n = q->n - here + 2 * (more + 1);
     mach_step *items = q->items;
 
     if (n > UINT32_MAX)
@@ -99,14 +120,15 @@ bool mach_queue_part(mach_queue *q, uint32_t at)
         return false;
     q->items = items;
     q->cap = n > q->cap ? (uint32_t)n : q->cap;
-    memmove(items + at + 2 + 2 * more, items + at + 2,
-            (q->n - at - 2) * sizeof *items);
+    memmove(items + at + 2 + 2 * more, items + at + here,
+            (q->n - at - here) * sizeof *items);
     q->n = (uint32_t)n;
     items[at].more = 0;
-    for (uint64_t k = 1; k <= more; k++) {
+    items[at].like = NULL;
+    for (uint64_t k = 0; k <= more; k++) {
         items[at + 2 * k] = items[at];
         items[at + 2 * k].id += k * distance;
-        items[at + 2 * k + 1] = items[at + 1];
+        items[at + 2 * k + 1] = run;
     }
     return true;
 }
@@ -205,6 +227,8 @@ static const critical_set all_transfers = {
 
 static bool have_ended(const engine_shave *s, critical_set set)
 {
+    if (!s->open)
+        return true;
     for (uint32_t slot = 0; slot < N_SLOTS; slot++)
         for (uint32_t p = 0; p < MACH_N_PHASES; p++)
             if (set.slots >> slot & 1 && set.phases >> p & 1 &&
@@ -218,6 +242,8 @@ static bool is_quiet(const mach_queue *q, uint32_t at)
 {
     const mach_step *step = &q->items[at];
 
+    if (step->like)
+        return true;
     return at + 1 < q->n && step[1].kind == MACH_STEP_RUN &&
            (at + 2 == q->n || step[2].kind == MACH_STEP_GROUP) &&
            !mach_moves_lines(&step[1].detail.mem);
@@ -243,17 +269,20 @@ static vpu_status pass_unseen(engine *e, uint32_t i, bool *there)
     uint32_t at;
 
     while (!st && *there && unseen && is_quiet(q, q->head)) {
-        uint64_t n = q->items[q->head].more + UINT64_C(1);
+        const mach_step *group = &q->items[q->head];
+        uint64_t n = group->more + UINT64_C(1);
 
-        if (!engine_run_unseen(e, i, &q->items[q->head + 1], n))
+        if (group->like ? !engine_run_like(e, i, group->like, n)
+                        : !engine_run_unseen(e, i, group + 1, n))
             break;
         e->profile->groups += n;
         e->profile->shave_groups[i] += n;
-        q->head += 2;
-        st = make_available(e, i, there);
+        q->head += mach_queue_items_of(q, q->head);
+        if (q->n == q->head)
+            st = make_available(e, i, there);
     }
     at = q->head + e->shaves[i].loaded_end;
-    if (st || !*there || !q->items[at].more)
+    if (st || !*there || !(q->items[at].more || q->items[at].like))
         return st;
     if (e->trace || e->launch->transactions || !is_quiet(q, at))
         return err_set(e->err, VPU_ERR_INTERNAL,
@@ -327,7 +356,7 @@ static void retire_group(engine *e, uint32_t i)
 }
 
 /* Decide which phase follows; the picture in engine.h is this function. */
-static vpu_status choose_phase(engine *e, uint32_t i)
+static vpu_status next_phase(engine *e, uint32_t i)
 {
     engine_shave *s = &e->shaves[i];
     bool there = true;
@@ -360,6 +389,26 @@ static vpu_status choose_phase(engine *e, uint32_t i)
     }
     s->state = ENTER;
     return VPU_OK;
+}
+
+/* Most groups have one phase of the three. */
+static bool has_phase(const engine_shave *s)
+{
+    const engine_group *g = &s->groups[s->pos % N_SLOTS];
+
+    return g->phase_at[s->phase] != g->phase_end[s->phase];
+}
+
+static vpu_status choose_phase(engine *e, uint32_t i)
+{
+    const engine_shave *s = &e->shaves[i];
+    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    vpu_status st;
+
+    do
+        st = next_phase(e, i);
+    while (!st && s->state == ENTER && !has_phase(s) && s->accounted <= limit);
+    return st;
 }
 
 /* What the phase needs: its buffers filled and emptied, its transfer numbers
@@ -441,6 +490,7 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
         if (!engine_in_step(e, i))
             return false;
         s->transfers[slot][s->phase].issued++;
+        s->open++;
         r = (engine_transfer){.shave = i,
                               .slot = slot,
                               .number = g->n_transfers++,
@@ -506,8 +556,8 @@ static vpu_status shave_event(engine *e, uint32_t i)
             st = choose_phase(e, i);
             break;
         case ENTER:
-            if (g->phase_at[s->phase] == g->phase_end[s->phase]) {
-                s->state = CHOOSE; /* the group has no such phase */
+            if (!has_phase(s)) {
+                s->state = CHOOSE;
                 break;
             }
             set = needs_of_phase(e, s);
@@ -690,6 +740,7 @@ vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
     e->trace = emit_create(trace, desc, launch);
     begin_launch(e);
     st = replay(e);
+    engine_count_likes(e);
     if (!st)
         end_launch(e);
     emit_destroy(e->trace, profile, !st);

@@ -51,6 +51,7 @@ static void end_transfer(engine *e, uint32_t c)
     e->n_busy--;
     e->next[c] = NEVER;
     s->transfers[r->slot][r->phase].ended++;
+    s->open--;
     e->profile->transfers++;
     e->profile->dma_busy_cycles += e->now - ch->begin;
     e->profile->ddr_bytes += r->transfer.bytes;
@@ -96,6 +97,8 @@ static void flow_event(engine *e, uint32_t c)
     }
     ch->flowing = true;
     dram_walk_busy(&e->dram, &t->ddr, need.bank_busy);
+    for (uint32_t b = 0; b < e->dram.n_banks; b++)
+        need.banks |= (uint32_t)(need.bank_busy[b] > 0) << b;
     if (t->bytes)
         flow_start(&e->flows, c, e->now, &need, work);
     else

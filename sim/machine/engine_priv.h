@@ -48,6 +48,16 @@ typedef struct {
     uint64_t landing[MAX_STORE_BUFFER]; /* cycle each posted store is done */
 } engine_run_progress;
 
+/* Groups that went unseen and did the same step, to be counted together. */
+typedef struct {
+    const mach_step *run; /* NULL: none */
+    engine_run_cost cost;
+    uint64_t each; /* cycles of one, with its dispatch */
+    uint64_t n;    /* not counted yet */
+} engine_likes;
+
+enum { N_LIKES = 4 };
+
 typedef enum { CHOOSE, ENTER, STEPS, RUNNING, DRAIN, DONE } engine_shave_state;
 
 typedef struct {
@@ -65,6 +75,8 @@ typedef struct {
     uint32_t loaded_end;
     engine_group groups[N_SLOTS];
     engine_phase_transfers transfers[N_SLOTS][MACH_N_PHASES];
+    uint32_t open; /* transfers asked for that have not ended */
+    engine_likes likes[N_LIKES];
 } engine_shave;
 
 typedef struct {
@@ -130,6 +142,10 @@ bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
  * False, and nothing has changed: they end behind the launch's limit. */
 bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);
+/* The same of groups with `like`, but for what engine_count_likes does. */
+bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n);
+/* Behind the last step: causes and accesses of engine_run_like so far. */
+void engine_count_likes(engine *e);
 
 /* engine_dma.c */
 vpu_status engine_request(engine *e, const engine_transfer *r);

@@ -116,6 +116,49 @@ bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
     return true;
 }
 
+static void count_likes(engine *e, uint32_t i, engine_likes *l)
+{
+    uint64_t *causes = e->profile->by_cause[i];
+
+    if (!l->n)
+        return;
+    causes[MACH_CAUSE_DISPATCH] += l->n * e->desc->wg_dispatch;
+    causes[MACH_CAUSE_ISSUE] += l->n * l->cost.issue;
+    causes[MACH_CAUSE_L2] += l->n * l->cost.l2;
+    causes[MACH_CAUSE_STORE] += l->n * l->cost.store;
+    count_memory(e->profile, &l->run->detail.mem, 0, l->n);
+    l->n = 0;
+}
+
+void engine_count_likes(engine *e)
+{
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++)
+        for (uint32_t k = 0; k < N_LIKES; k++)
+            count_likes(e, i, &e->shaves[i].likes[k]);
+}
+
+bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n)
+{
+    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    engine_shave *s = &e->shaves[i];
+    /* Steps lie one behind the other. */
+    engine_likes *l = &s->likes[(uintptr_t)like / 32 % N_LIKES];
+    uint64_t passed;
+
+    if (l->run != like) {
+        count_likes(e, i, l);
+        l->run = like;
+        l->cost = cost_of(e->desc, &e->dram, like);
+        l->each = e->desc->wg_dispatch + alone_of(&l->cost);
+    }
+    passed = n * l->each;
+    if (passed > limit || s->accounted > limit - passed)
+        return false;
+    s->accounted += passed;
+    l->n += n;
+    return true;
+}
+
 /* Of the banks there are, to a whole bundle: a copy of all there could be takes
  * as long as the rest. */
 static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
@@ -125,6 +168,9 @@ static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
 
     need->bytes = bytes;
     need->dma = false;
+    need->banks = mach_banks_in_use(m) & ((UINT32_C(1) << e->dram.n_banks) - 1);
+    if (!e->dram.line_busy)
+        need->banks = 0;
     need->requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
     need->blocking = m->load_fills;
     for (uint32_t b = 0; b < e->dram.n_banks; b++)

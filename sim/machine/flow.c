@@ -49,9 +49,18 @@ static uint64_t ceil_div(uint64_t a, uint64_t b)
     return n + (n * b != a);
 }
 
+/* The bit of a set that is next, and the set without it. */
+static INLINE uint32_t next_of(uint32_t *set)
+{
+    uint32_t k = (uint32_t)__builtin_ctz(*set);
+
+    *set &= *set - 1;
+    return k;
+}
+
 /* The cycles the flow takes with every resource to itself. */
 static uint64_t least_work(const flow_set *s, const flow_need *need,
-                           uint64_t work)
+                           uint32_t banks, uint64_t work)
 {
     uint64_t bytes = need->bytes << FLOW_Q;
 
@@ -63,9 +72,11 @@ static uint64_t least_work(const flow_set *s, const flow_need *need,
         if (work < bus)
             work = bus;
     }
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        if (work < need->bank_busy[b])
-            work = need->bank_busy[b];
+    for (uint32_t left = banks; left;) {
+        uint64_t busy = need->bank_busy[next_of(&left)];
+
+        work = work < busy ? busy : work;
+    }
     return work;
 }
 
@@ -83,30 +94,24 @@ static uint32_t bus_rate(const flow_set *s, uint64_t bytes, uint64_t work)
  * not worth reckoning. */
 #define QUEUES (ONE / 16)
 
+static INLINE void demand_changed(flow_set *s, uint32_t r)
+{
+    uint32_t bit = UINT32_C(1) << r;
+
+    s->over = s->demand[r] > s->capacity[r] ? s->over | bit : s->over & ~bit;
+    s->queued = r != FLOW_BUS && s->demand[r] > QUEUES ? s->queued | bit
+                                                       : s->queued & ~bit;
+}
+
 /* Whether flows may slow each other down. */
 static bool crowded(const flow_set *s)
 {
-    bool any = s->demand[FLOW_BUS] > s->capacity[FLOW_BUS];
-
-    if (s->n_running < 2)
-        return false;
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        any |= s->demand[b] > QUEUES;
-    return any;
-}
-
-static bool enough_for_all(const flow_set *s)
-{
-    bool enough = true;
-
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        enough &= s->demand[b] <= s->capacity[b];
-    return enough & (s->demand[FLOW_BUS] <= s->capacity[FLOW_BUS]);
+    return s->n_running >= 2 && (s->queued || s->over >> FLOW_BUS & 1);
 }
 
 static void changed(flow_set *s, uint64_t now)
 {
-    bool patient = !s->scarce && enough_for_all(s);
+    bool patient = !s->scarce && !s->over;
     uint64_t due = now + (patient ? s->shortest / PATIENCE : 0);
 
     if (!s->dirty || due < s->due)
@@ -173,25 +178,50 @@ MACH_HOST_AVX2 static void share_banks_avx2(const flow_need *need,
     share_banks(need, n_banks, work, out);
 }
 
-/* The same of greater numbers. */
-static void share_banks_long(const flow_need *need, uint32_t n_banks,
-                             uint64_t work, bank_shares *out)
+/* What a bank asked for last is reckoned already: banks are often alike, and so
+ * are flows. */
+static void share_bank(flow_set *s, const flow_need *need, uint64_t busy,
+                       uint64_t work)
 {
-    for (uint32_t b = 0; b < n_banks; b++) {
-        uint64_t busy = need->bank_busy[b];
-        uint64_t blocks = busy ? busy * need->blocking / need->requests : 0;
+    flow_bank_share *last = &s->last_share;
+    uint64_t blocks;
 
-        out->rate[b] = (double)(int64_t)ceil_div(busy << FLOW_Q, work);
-        out->half_blocking[b] =
-            (double)(int64_t)(quotient(blocks << FLOW_Q, work) / 2);
+    if (last->busy == busy && last->work == work &&
+        last->requests == need->requests && last->blocking == need->blocking)
+        return;
+    blocks = need->blocking ? busy * need->blocking / need->requests : 0;
+    *last = (flow_bank_share){
+        .busy = busy,
+        .work = work,
+        .requests = need->requests,
+        .blocking = need->blocking,
+        .rate = (double)(int64_t)ceil_div(busy << FLOW_Q, work),
+        .half_blocking =
+            (double)(int64_t)(quotient(blocks << FLOW_Q, work) / 2)};
+}
+
+/* The same, bank by bank, of any numbers. */
+static void share_each_bank(flow_set *s, const flow_need *need, uint32_t banks,
+                            uint64_t work, bank_shares *out)
+{
+    while (banks) {
+        uint32_t b = next_of(&banks);
+
+        share_bank(s, need, need->bank_busy[b], work);
+        out->rate[b] = s->last_share.rate;
+        out->half_blocking[b] = s->last_share.half_blocking;
     }
 }
 
-static void share_all_banks(const flow_set *s, const flow_need *need,
+/* Fewer banks than this are reckoned one by one. */
+enum { FEW_BANKS = 4 };
+
+static void share_all_banks(flow_set *s, const flow_need *need, uint32_t banks,
                             uint64_t work, bank_shares *out)
 {
-    if (work >> 32 || need->requests >> 20)
-        share_banks_long(need, s->n_banks, work, out);
+    if (__builtin_popcount(banks) < FEW_BANKS || work >> 32 ||
+        need->requests >> 20)
+        share_each_bank(s, need, banks, work, out);
     else if (mach_host_has_avx2())
         share_banks_avx2(need, s->n_banks, work, out);
     else
@@ -205,11 +235,10 @@ static void take_place(flow_set *s, flow *f, const bank_shares *shares)
     while (s->taken[f->place])
         f->place++;
     s->taken[f->place] = true;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
+    for (uint32_t left = f->banks; left;) {
+        uint32_t b = next_of(&left);
         flow_at_bank *at = &s->at_banks[b];
 
-        if (!f->rate[b])
-            continue;
         at->rate[f->place] = shares->rate[b] / (double)ONE;
         at->queue[f->place] = shares->half_blocking[b] / (1 << 11);
         at->n[f->place / FLOW_LANES]++;
@@ -220,15 +249,30 @@ static void take_place(flow_set *s, flow *f, const bank_shares *shares)
 static void leave_place(flow_set *s, const flow *f)
 {
     s->taken[f->place] = false;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        flow_at_bank *at = &s->at_banks[b];
+    for (uint32_t left = f->banks; left;) {
+        flow_at_bank *at = &s->at_banks[next_of(&left)];
 
-        if (!f->rate[b])
-            continue;
         at->rate[f->place] = at->queue[f->place] = 0;
         at->n[f->place / FLOW_LANES]--;
         at->n_all--;
     }
+}
+
+/* Of the banks. True: the flow counts. */
+static bool set_rates(flow *f, uint32_t banks, const bank_shares *shares)
+{
+    bool counts = false;
+
+    for (uint32_t left = f->banks & ~banks; left;)
+        f->rate[next_of(&left)] = 0;
+    f->banks = banks;
+    for (uint32_t left = banks; left;) {
+        uint32_t b = next_of(&left);
+
+        f->rate[b] = (uint32_t)(int32_t)shares->rate[b];
+        counts |= f->rate[b] > ONE / NEGLIGIBLE;
+    }
+    return counts;
 }
 
 void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
@@ -236,17 +280,15 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
 {
     flow *f = &s->flows[i];
     bank_shares shares;
+    uint32_t banks = need->banks;
     bool counts;
 
     assert(need->bytes >> 43 == 0 && work >> 43 == 0);
-    work = least_work(s, need, work);
-    share_all_banks(s, need, work, &shares);
+    work = least_work(s, need, banks, work);
+    share_all_banks(s, need, banks, work, &shares);
     f->rate[FLOW_BUS] = bus_rate(s, need->bytes, work);
-    counts = f->rate[FLOW_BUS] > s->capacity[FLOW_BUS] / NEGLIGIBLE;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        f->rate[b] = (uint32_t)(int32_t)shares.rate[b];
-        counts |= f->rate[b] > ONE / NEGLIGIBLE;
-    }
+    counts = set_rates(f, banks, &shares) ||
+             f->rate[FLOW_BUS] > s->capacity[FLOW_BUS] / NEGLIGIBLE;
     f->dma = need->dma;
     f->length = work;
     f->work = work << FLOW_Q;
@@ -257,9 +299,12 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->counted = counts;
     if (!counts)
         return;
-    s->demand[FLOW_BUS] += f->rate[FLOW_BUS];
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        s->demand[b] += f->rate[b];
+    for (uint32_t left = f->banks | 1 << FLOW_BUS; left;) {
+        uint32_t r = next_of(&left);
+
+        s->demand[r] += f->rate[r];
+        demand_changed(s, r);
+    }
     s->running[s->n_running++] = (uint8_t)i;
     take_place(s, f, &shares);
     if (work < s->shortest || s->n_running == 1)
@@ -280,9 +325,12 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
         at++;
     s->n_running--;
     memmove(&s->running[at], &s->running[at + 1], s->n_running - at);
-    s->demand[FLOW_BUS] -= f->rate[FLOW_BUS];
-    for (uint32_t b = 0; b < s->n_banks; b++)
-        s->demand[b] -= f->rate[b];
+    for (uint32_t left = f->banks | 1 << FLOW_BUS; left;) {
+        uint32_t r = next_of(&left);
+
+        s->demand[r] -= f->rate[r];
+        demand_changed(s, r);
+    }
     leave_place(s, f);
     f->counted = false;
     if (s->contended)
@@ -361,11 +409,10 @@ static bool fix_scarcest(const flow_set *s, plan *p)
     uint64_t deepest = ONE, fair = 0, last_rate = 0, last_speed = 0;
     uint32_t resource = 0;
 
-    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++) {
+    for (uint32_t left = s->over; left;) {
+        uint32_t r = next_of(&left);
         uint64_t level, greatest;
 
-        if (s->demand[r] <= s->capacity[r])
-            continue;
         level = fair_rate(s, p, r, &greatest);
         if (level >= greatest || speed_under(level, greatest) >= deepest)
             continue;
@@ -394,10 +441,11 @@ static bool fix_scarcest(const flow_set *s, plan *p)
 
 static bool banks_suffice(const flow_set *s, const plan *p)
 {
-    for (uint32_t b = 0; b < s->n_banks; b++) {
+    for (uint32_t left = s->over & ~(UINT32_C(1) << FLOW_BUS); left;) {
+        uint32_t b = next_of(&left);
         uint64_t used = 0;
 
-        for (uint32_t k = 0; k < s->n_running && s->demand[b] > ONE; k++)
+        for (uint32_t k = 0; k < s->n_running; k++)
             used += taken(s, p, b, k);
         if (used > ONE)
             return false;
@@ -540,14 +588,73 @@ MACH_HOST_AVX2 static void agree_avx2(queues *q)
     agree(q);
 }
 
+static void agree_on_host(queues *q)
+{
+    if (mach_host_has_avx2())
+        agree_avx2(q);
+    else
+        agree(q);
+}
+
+/* Where in the table the queues of one bundle belong. */
+static uint32_t memo_place(const queues *q)
+{
+    typedef uint64_t words
+        __attribute__((vector_size(FLOW_LANES * 8), aligned(8), may_alias));
+    words sum = *(const words *)&q->allowed[0];
+    uint64_t h;
+
+    for (uint32_t i = 0; i < q->n_uses; i++)
+        sum = (sum ^ sum << 7) + *(const words *)q->uses[i].rate +
+              (*(const words *)q->uses[i].queue << 3);
+    h = ((sum[0] * 3 + sum[1]) * 3 + sum[2]) * 3 + sum[3];
+    return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 58) % FLOW_MEMOS;
+}
+
+static bool is_of(const flow_memo *m, const queues *q)
+{
+    if (m->n_banks != q->n_banks ||
+        memcmp(m->allowed, q->allowed, sizeof m->allowed))
+        return false;
+    for (uint32_t i = 0; i < q->n_uses; i++)
+        if (memcmp(m->uses[i][0], q->uses[i].rate, sizeof m->uses[i][0]) ||
+            memcmp(m->uses[i][1], q->uses[i].queue, sizeof m->uses[i][1]))
+            return false;
+    return true;
+}
+
+/* agree, but for what it found before. */
+static void recall_or_agree(flow_set *s, queues *q)
+{
+    flow_memo *m;
+
+    if (q->n_bundles > 1 || q->n_uses > FLOW_MEMO_BANKS) {
+        agree_on_host(q);
+        return;
+    }
+    m = &s->memos[memo_place(q)];
+    if (is_of(m, q)) {
+        memcpy(q->speed, m->speed, sizeof m->speed);
+        return;
+    }
+    agree_on_host(q);
+    m->n_banks = q->n_banks;
+    memcpy(m->allowed, q->allowed, sizeof m->allowed);
+    memcpy(m->speed, q->speed, sizeof m->speed);
+    for (uint32_t i = 0; i < q->n_uses; i++) {
+        memcpy(m->uses[i][0], q->uses[i].rate, sizeof m->uses[i][0]);
+        memcpy(m->uses[i][1], q->uses[i].queue, sizeof m->uses[i][1]);
+    }
+}
+
 /* Nobody waits where one flow is alone. */
 static void list_uses(const flow_set *s, queues *q)
 {
     q->n_banks = q->n_uses = 0;
-    for (uint32_t b = 0; b < s->n_banks; b++) {
-        const flow_at_bank *at = &s->at_banks[b];
+    for (uint32_t left = s->queued; left;) {
+        const flow_at_bank *at = &s->at_banks[next_of(&left)];
 
-        if (s->demand[b] <= QUEUES || at->n_all < 2)
+        if (at->n_all < 2)
             continue;
         for (uint32_t k = 0; k < q->n_bundles; k++) {
             q->uses[q->n_uses] =
@@ -559,7 +666,7 @@ static void list_uses(const flow_set *s, queues *q)
     }
 }
 
-static void add_queues(const flow_set *s, plan *p)
+static void add_queues(flow_set *s, plan *p)
 {
     queues q;
     double *allowed = (double *)q.allowed;
@@ -575,10 +682,7 @@ static void add_queues(const flow_set *s, plan *p)
     memset(allowed, 0, q.n_bundles * sizeof *q.allowed);
     for (uint32_t k = 0; k < s->n_running; k++)
         allowed[s->flows[s->running[k]].place] = (double)(int64_t)p->speed[k];
-    if (mach_host_has_avx2())
-        agree_avx2(&q);
-    else
-        agree(&q);
+    recall_or_agree(s, &q);
     for (uint32_t k = 0; k < s->n_running; k++) {
         uint32_t place = s->flows[s->running[k]].place;
         uint64_t speed = (uint64_t)((const double *)q.speed)[place];

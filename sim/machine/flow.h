@@ -48,6 +48,7 @@ enum {
 /* What a flow needs in all. */
 typedef struct {
     uint64_t bytes;                     /* below 2^43 */
+    uint32_t banks;                     /* a bit for each that it keeps busy */
     uint64_t bank_busy[MACH_MAX_BANKS]; /* cycles, each below 2^43 */
     /* Of so many requests the flow stands still for so many, and for that part
      * of bank_busy. */
@@ -57,6 +58,7 @@ typedef struct {
 
 typedef struct {
     uint32_t rate[FLOW_N_RESOURCES]; /* greatest, per cycle Q20 */
+    uint32_t banks;                  /* with a rate, bits */
     uint32_t place;                  /* in flow_at_bank, while it is counted */
     bool dma;
     uint64_t length; /* cycles with every resource to itself */
@@ -77,10 +79,29 @@ typedef struct {
     uint8_t n_all;
 } flow_at_bank;
 
+/* What a flow of so much work asks of a bank that it keeps busy for so long, as
+ * flow_at_bank has it. */
+typedef struct {
+    uint64_t busy, work, requests, blocking;
+    double rate, half_blocking; /* Q20 */
+} flow_bank_share;
+
+/* Speeds that queues made of a bundle's flows before: short steps meet in the
+ * same ways again and again. */
+enum { FLOW_MEMOS = 32, FLOW_MEMO_BANKS = 3 };
+typedef struct {
+    uint32_t n_banks; /* 0: nothing yet */
+    double allowed[FLOW_LANES], speed[FLOW_LANES];
+    double uses[FLOW_MEMO_BANKS][2][FLOW_LANES]; /* rate, queue */
+} flow_memo;
+
 typedef struct {
     uint64_t capacity[FLOW_N_RESOURCES]; /* per cycle Q20 */
     uint64_t demand[FLOW_N_RESOURCES];   /* sum of the counted flows' rates */
+    uint32_t over;   /* resources of which there is not enough, bits */
+    uint32_t queued; /* banks at which queues may form, bits */
     uint32_t n_banks;
+    flow_bank_share last_share;
     flow flows[FLOW_MAX];
     uint8_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
     uint32_t n_running;
@@ -93,6 +114,7 @@ typedef struct {
     bool scarce;        /* some is because a resource is not enough */
     uint64_t shared_at; /* cycle from which on flow.lost counts */
     uint64_t bank_lost; /* cycles Q20 that flows but DMA's lost to busy banks */
+    flow_memo memos[FLOW_MEMOS];
 } flow_set;
 
 /* capacity: of the interface, bytes per cycle Q20. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/oom.h"
+#include "sim/machine/banks.h"
 #include "sim/machine/engine.h"
 
 typedef struct {
@@ -37,6 +38,8 @@ enum {
 typedef struct {
     uint8_t mem[MEM_HEAD];
     uint64_t issue_cycles;
+    const mach_step
+        *from;   /* of a group with `like`; NULL: written for itself */
     uint32_t at; /* in the block, + 1 */
 } short_run;
 
@@ -143,13 +146,20 @@ static inline uint8_t *put(uint8_t *at, const void *data, size_t n)
     return at + n;
 }
 
-static uint16_t banks_in_use(const mach_mem_counts *m)
+/* Field by field: a processor waits where it loads at once what was stored in
+ * parts. */
+static inline uint8_t *put_short(uint8_t *to, const head *h)
 {
-    uint16_t mask = 0;
+    put(to + offsetof(head, kind), &h->kind, sizeof h->kind);
+    put(to + offsetof(head, memory), &h->memory, sizeof h->memory);
+    put(to + offsetof(head, banks), &h->banks, sizeof h->banks);
+    return put(to + offsetof(head, more), &h->more, sizeof h->more);
+}
 
-    for (int i = 0; i < MACH_MAX_BANKS; i++)
-        mask |= (uint16_t)((m->bank_lines[i] != 0) << i);
-    return mask;
+static inline uint8_t *put_head(uint8_t *to, const head *h)
+{
+    return put(put(put_short(to, h), &h->id, sizeof h->id), &h->issue_cycles,
+               sizeof h->issue_cycles);
 }
 
 static bool has_memory(const mach_mem_counts *m)
@@ -177,13 +187,14 @@ static bool put_like(block *b, const mach_step *s, head *h, uint8_t *to)
     if (like) {
         h->memory = LIKE;
         h->more = like->at - 1;
-        b->n += (size_t)(put(to, h, LIKE_BYTES) - to);
+        b->n += (size_t)(put_short(to, h) - to);
         return true;
     }
     if (b->n < UINT32_MAX) {
         memcpy(last->mem, &s->detail.mem, MEM_HEAD);
         last->issue_cycles = s->issue_cycles;
         last->at = (uint32_t)b->n + 1;
+        last->from = NULL;
         b->oldest = (b->oldest + 1) % N_LAST;
     }
     return false;
@@ -201,7 +212,7 @@ static size_t bytes_of(const head *h)
 static void put_whole(block *b, const mach_step *s, const head *h, uint8_t *to)
 {
     const mach_mem_counts *m = &s->detail.mem;
-    uint8_t *at = put(to, h, sizeof *h);
+    uint8_t *at = put_head(to, h);
 
     if (h->more)
         at = put(at, &s->detail.distance, sizeof s->detail.distance);
@@ -225,7 +236,7 @@ static void put_step(block *b, const mach_step *s)
     if (s->kind == MACH_STEP_GROUP)
         h.more = b->more = s->more;
     if (s->kind == MACH_STEP_RUN) {
-        h.banks = banks_in_use(m);
+        h.banks = (uint16_t)mach_banks_in_use(m);
         h.memory = h.banks || has_memory(m);
     }
     if (!to)
@@ -234,6 +245,53 @@ static void put_step(block *b, const mach_step *s)
     if (h.memory && !h.banks && !h.id && put_like(b, s, &h, to))
         return;
     put_whole(b, s, &h, to);
+}
+
+/* The last one that was written of this step; NULL: none of the last. */
+static const short_run *run_from(const block *b, const mach_step *from)
+{
+    for (uint32_t k = 0; k < N_LAST; k++)
+        if (b->last[k].from == from)
+            return &b->last[k];
+    return NULL;
+}
+
+/* The step is the one of some group before. False: it is not, or there is no
+ * room. */
+static bool put_again(block *b, const mach_step *run)
+{
+    const head h = {.kind = MACH_STEP_RUN, .memory = true};
+    const short_run *last = run_from(b, run);
+    uint8_t *to = last ? room_for_step(b) : NULL;
+    head like = {.kind = MACH_STEP_RUN, .memory = LIKE};
+
+    if (!to)
+        return false;
+    b->unsettled += bytes_of(&h) * (b->more + UINT64_C(1));
+    like.more = last->at - 1;
+    b->n += (size_t)(put_short(to, &like) - to);
+    return true;
+}
+
+/* A group whose step is elsewhere: both are written. */
+static void put_group_like(block *b, const mach_step *s)
+{
+    uint32_t oldest = b->oldest;
+
+    put_step(b, s);
+    if (put_again(b, s->like))
+        return;
+    put_step(b, s->like);
+    if (b->oldest != oldest)
+        b->last[oldest].from = s->like;
+}
+
+static void put_any(block *b, const mach_step *s)
+{
+    if (s->like)
+        put_group_like(b, s);
+    else
+        put_step(b, s);
 }
 
 static void settle(mach_record *r, block *b)
@@ -253,7 +311,7 @@ bool mach_record_add(mach_record *r, uint32_t shave, const mach_step *step)
 {
     if (r->broken)
         return false;
-    put_step(&r->shaves[shave], step);
+    put_any(&r->shaves[shave], step);
     settle(r, &r->shaves[shave]);
     break_if_full(r);
     return !r->broken;
@@ -265,7 +323,7 @@ void mach_record_take(mach_record *r, uint32_t shave, const mach_step *steps,
     block *b = &r->shaves[shave];
 
     for (uint32_t k = 0; k < n && !r->broken; k++)
-        put_step(b, &steps[k]);
+        put_any(b, &steps[k]);
 }
 
 void mach_record_settle(mach_record *r)

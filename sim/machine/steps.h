@@ -38,7 +38,7 @@ static inline bool mach_moves_lines(const mach_mem_counts *m)
 typedef enum {
     MACH_STEP_GROUP, /* group starts: id = linear group number; `more` groups
                         behind it did the same, and have no steps of their own
-                        (mach_queue_join) */
+                        (mach_queue_join, mach_queue_push_like) */
     MACH_STEP_PHASE, /* id = mach_phase; the following steps belong to it */
     MACH_STEP_RUN,   /* issue cycles and memory accesses */
     MACH_STEP_DMA,   /* start a transfer; it gets the SHAVE's next transfer
@@ -78,11 +78,13 @@ typedef struct {
     uint32_t l2_hits; /* of loads in the step before it */
 } mach_miss;
 
-typedef struct {
+typedef struct mach_step {
     mach_step_kind kind;
     uint32_t more; /* GROUP */
     uint64_t id;
     uint64_t issue_cycles;
+    const struct mach_step *like; /* GROUP: its one RUN step; NULL: its steps
+                                     follow */
     /* RUN at transaction level: the step's misses in order; the engine frees
      * them. n_accesses: all, hits included. */
     mach_miss *misses;
@@ -118,8 +120,25 @@ bool mach_queue_join(mach_queue *q, uint64_t id);
 /* The same for the next n groups of the row at once, behind one that joined.
  * False: they are too many. */
 bool mach_queue_join_more(mach_queue *q, uint32_t n);
+/* Group `id` at the queue's end, which does what `run` says, a RUN step as
+ * above that stays as it is until the launch has ended; what holds for the
+ * launch and the group holds here, too. False: memory is short. */
+bool mach_queue_push_like(mach_queue *q, uint64_t id, const mach_step *run);
+/* What the group at q->items[at] does: the step, and the items it has there. */
+static inline const mach_step *mach_queue_run_of(const mach_queue *q,
+                                                 uint32_t at)
+{
+    const mach_step *group = &q->items[at];
+
+    return group->like ? group->like : group + 1;
+}
+static inline uint32_t mach_queue_items_of(const mach_queue *q, uint32_t at)
+{
+    return q->items[at].like ? 1 : 2;
+}
 /* The group at q->items[at] stands for itself alone again, the others follow
- * it. False: memory is short, and nothing has changed. */
+ * it, and each has its step. False: memory is short, and nothing has changed.
+ */
 bool mach_queue_part(mach_queue *q, uint32_t at);
 /* Moves the steps of `from`, which is empty then, behind those of q; false when
  * memory is short, and nothing has changed. `ended` is left alone. */

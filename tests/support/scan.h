@@ -8,8 +8,9 @@
  * What must hold:
  *   - each access is inside what it counts from: sim_wg, the argument block,
  *     the log, the function's own frame, a section of constants, or the window;
- *     of sim_wg only cycles, log_n, line and col are written, of the argument
- *     block and the constants nothing; no host address goes into the window
+ *     of sim_wg only cycles, log_n, line and col are written, and of its row
+ *     the entries and their number, of the argument block and the constants
+ *     nothing; no host address goes into the window
  *   - control leaves the function by a return to the caller alone, with the
  *     stack and the registers that belong to the caller as they were; a jump
  *     through a table stays in the table and the function

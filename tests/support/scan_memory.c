@@ -173,7 +173,9 @@ static bool is_written_field(int64_t lo, int64_t hi)
         size_t at, bytes;
     } fields[] = {{offsetof(sim_wg, cycles), 8},
                   {offsetof(sim_wg, log_n), 8},
-                  {offsetof(sim_wg, line), 8}}; /* and col */
+                  {offsetof(sim_wg, line), 8}, /* and col */
+                  {offsetof(sim_wg, row.ran), sizeof(((sim_row *)0)->ran)},
+                  {offsetof(sim_wg, row.ended), 4}};
 
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
         if (lo >= (int64_t)fields[k].at &&

@@ -13,7 +13,7 @@
 #include "sim/builtins/calls.h"
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 23 };
+enum { SIM_ABI = 25 };
 
 /* Global accesses are logged and given to the cache model in batches. Where the
  * code does not know from before that a block's accesses fit, it makes room for
@@ -90,6 +90,25 @@ enum {
     SIM_CHECK_LOAD_MANY = SIM_CHECK_WRITTEN
 };
 
+/* A group that has ended: its issue cycles, and the end of its accesses in the
+ * log. */
+typedef struct {
+    uint64_t cycles, log_end;
+} sim_ran;
+
+/* Groups to run one after the other. Code of short groups does so: it writes an
+ * entry for each that has ended and goes on with the next one, while there are
+ * fewer than n entries. Other code runs one group and writes nothing here. A
+ * hook may end the row with the group that runs. */
+enum { SIM_ROW = 64 };
+typedef struct {
+    sim_ran ran[SIM_ROW];
+    uint64_t most;   /* cycles behind which no other group begins */
+    uint32_t n;      /* at most SIM_ROW */
+    uint32_t ended;  /* entries; the first need not be of this row */
+    uint32_t stride; /* from number to number in dimension 0 */
+} sim_row;
+
 typedef struct sim_wg {
     uint64_t cycles; /* issue cycles since the last step */
     /* hook_limit is called when cycles passes it; 0 from another thread ends
@@ -103,6 +122,7 @@ typedef struct sim_wg {
     uint32_t const_base; /* device address of __constant data */
     uint32_t line, col;  /* of the access being made; code compiled with
                             track_lines only */
+    sim_row row;
     sim_check check;
 } sim_wg;
 

@@ -31,9 +31,41 @@ static void set_state(host *h, LLVMValueRef v, size_t offset)
                    host_field_ptr(h, offsetof(sim_wg, check) + offset));
 }
 
+/* --- what the code keeps itself ------------------------------------------- */
+
+static const size_t told_at[HOST_TOLD] = {
+    [HOST_ITEM] = offsetof(sim_check, item),
+    [HOST_AT] = offsetof(sim_check, at),
+    [HOST_AT_ITEM] = offsetof(sim_check, at_item),
+    [HOST_BEFORE] = offsetof(sim_check, before)};
+
+static LLVMValueRef keep(host *h, size_t offset)
+{
+    LLVMValueRef at = LLVMBuildAlloca(h->builder, h->i32, "");
+
+    LLVMBuildStore(h->builder, state(h, h->i32, offset), at);
+    return at;
+}
+
+static LLVMValueRef kept(host *h, LLVMValueRef at)
+{
+    return LLVMBuildLoad2(h->builder, h->i32, at, "");
+}
+
+void host_check_save(host *h)
+{
+    for (unsigned k = 0; k < HOST_TOLD; k++)
+        set_state(h, kept(h, h->told[k]), told_at[k]);
+}
+
 void host_check_prologue(host *h, unsigned n_args)
 {
     LLVMValueRef at;
+
+    for (unsigned k = 0; k < HOST_TOLD; k++)
+        h->told[k] = keep(h, told_at[k]);
+    for (size_t k = 0; k < 2; k++)
+        h->mine[k] = keep(h, offsetof(sim_check, mine) + k * sizeof(uint32_t));
 
     h->shadow = LLVMBuildIntToPtr(h->builder,
                                   state(h, h->i64, offsetof(sim_check, shadow)),
@@ -109,6 +141,23 @@ static LLVMValueRef all_state(host *h, const sim_site *s, size_t field)
     return splat(h, state(h, h->i32, field), judged(h, s));
 }
 
+/* The word of a store by the item, to the memory the site is about. */
+static LLVMValueRef all_mine(host *h, const sim_site *s)
+{
+    bool local = sim_object_is_local(&h->sites->objects[s->object]);
+
+    return splat(h, kept(h, h->mine[!local]), judged(h, s));
+}
+
+/* Of a load many items made. */
+static LLVMValueRef all_many(host *h, const sim_site *s)
+{
+    bool local = sim_object_is_local(&h->sites->objects[s->object]);
+
+    return all_state(
+        h, s, offsetof(sim_check, many) + (local ? 0 : sizeof(uint32_t)));
+}
+
 static LLVMValueRef all_true(host *h, const sim_site *s, LLVMValueRef lanes)
 {
     LLVMTypeRef bits = LLVMIntTypeInContext(h->context, judged(h, s));
@@ -118,15 +167,14 @@ static LLVMValueRef all_true(host *h, const sim_site *s, LLVMValueRef lanes)
                          LLVMConstAllOnes(bits), "");
 }
 
-/* words, with these bits set, are all this field of the state. */
+/* words, with these bits set, are what is given. */
 static LLVMValueRef words_are(host *h, const sim_site *s, LLVMValueRef words,
-                              uint32_t bits, size_t field)
+                              uint32_t bits, LLVMValueRef given)
 {
     if (bits)
         words = LLVMBuildOr(h->builder, words, all_words(h, s, bits), "");
     return all_true(h, s,
-                    LLVMBuildICmp(h->builder, LLVMIntEQ, words,
-                                  all_state(h, s, field), ""));
+                    LLVMBuildICmp(h->builder, LLVMIntEQ, words, given, ""));
 }
 
 /* The lanes where words, of these bits, have those wanted. */
@@ -160,14 +208,6 @@ static LLVMValueRef words_are_ours(host *h, const sim_site *s,
     return all_true(h, s,
                     LLVMBuildAnd(h->builder, lanes_of_group(h, s, words),
                                  lanes_with(h, words, init, init), ""));
-}
-
-/* Of two fields, that for the memory the site is about. */
-static size_t of_memory(host *h, const sim_site *s, size_t field)
-{
-    bool local = sim_object_is_local(&h->sites->objects[s->object]);
-
-    return field + (local ? 0 : sizeof(uint32_t));
 }
 
 static LLVMBasicBlockRef new_block(host *h)
@@ -236,7 +276,7 @@ static LLVMValueRef may_store(host *h, const sim_site *s, LLVMValueRef words)
         h->builder, LLVMIntEQ,
         LLVMBuildOr(h->builder, words,
                     all_words(h, s, SIM_CHECK_LOAD_MINE | SIM_CHECK_INIT), ""),
-        all_state(h, s, offsetof(sim_check, mine)), "");
+        all_mine(h, s), "");
 
     return all_true(h, s, LLVMBuildOr(h->builder, before, mine, ""));
 }
@@ -255,10 +295,9 @@ static LLVMValueRef may_load(host *h, const sim_site *s, LLVMValueRef words,
                         all_words(h, s, SIM_CHECK_READ | SIM_CHECK_INIT), "");
 
     /* `mine` less what a store has and a load has not. */
-    *next = LLVMBuildXor(h->builder, all_state(h, s, offsetof(sim_check, mine)),
+    *next = LLVMBuildXor(h->builder, all_mine(h, s),
                          all_words(h, s, SIM_CHECK_WROTE ^ SIM_CHECK_READ), "");
-    *next = LLVMBuildSelect(h->builder, before, *next,
-                            all_state(h, s, offsetof(sim_check, many)), "");
+    *next = LLVMBuildSelect(h->builder, before, *next, all_many(h, s), "");
     *next = LLVMBuildAnd(
         h->builder, *next,
         LLVMBuildOr(h->builder, words,
@@ -304,7 +343,7 @@ static void change_words(host *h, const sim_site *s, LLVMValueRef addr,
 
     if (s->kind == SITE_STORE) {
         may = may_store(h, s, words);
-        next = all_state(h, s, offsetof(sim_check, mine));
+        next = all_mine(h, s);
     } else {
         may = may_load(h, s, words, &next);
     }
@@ -329,7 +368,9 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
     LLVMBasicBlockRef more;
 
     if (o->kind == SIM_MEM_PRIVATE) {
-        one_way(h, w, words_are(h, s, words, 0, offsetof(sim_check, init)),
+        one_way(h, w,
+                words_are(h, s, words, 0,
+                          all_state(h, s, offsetof(sim_check, init))),
                 w->call);
         return;
     }
@@ -342,22 +383,15 @@ static void branch_on_words(host *h, const sim_site *s, LLVMValueRef addr,
         return;
     }
     if (s->kind == SITE_STORE) {
-        one_way(h, w,
-                words_are(h, s, words, 0,
-                          of_memory(h, s, offsetof(sim_check, mine))),
-                w->call);
+        one_way(h, w, words_are(h, s, words, 0, all_mine(h, s)), w->call);
         return;
     }
     more = new_block(h);
-    one_way(h, w,
-            words_are(h, s, words, SIM_CHECK_LOAD_MANY,
-                      of_memory(h, s, offsetof(sim_check, many))),
+    one_way(h, w, words_are(h, s, words, SIM_CHECK_LOAD_MANY, all_many(h, s)),
             more);
     LLVMPositionBuilderAtEnd(h->builder, more);
     more = local ? new_block(h) : w->call;
-    one_way(h, w,
-            words_are(h, s, words, SIM_CHECK_LOAD_MINE,
-                      of_memory(h, s, offsetof(sim_check, mine))),
+    one_way(h, w, words_are(h, s, words, SIM_CHECK_LOAD_MINE, all_mine(h, s)),
             more);
     if (!local)
         return;
@@ -421,7 +455,7 @@ static run load_run(host *h, LLVMValueRef runs, LLVMValueRef off)
     r.count = load_at(h, i16, r.at, offsetof(sim_check_run, count));
     r.from = load_at(h, i8, r.at, offsetof(sim_check_run, from));
     r.element = load_at(h, i8, r.at, offsetof(sim_check_run, element));
-    r.mine = state(h, h->i32, offsetof(sim_check, mine) + sizeof(uint32_t));
+    r.mine = kept(h, h->mine[1]);
     r.first =
         LLVMBuildICmp(h->builder, LLVMIntEQ, r.element, LLVMConstNull(i8), "");
     return r;
@@ -614,28 +648,25 @@ static LLVMValueRef do_if(host *h, LLVMValueRef i)
 
 static LLVMValueRef do_item(host *h, LLVMValueRef i)
 {
-    LLVMValueRef item = host_operand(h, i, 0), mine;
+    LLVMValueRef item = host_operand(h, i, 0), word;
 
-    set_state(h, item, offsetof(sim_check, item));
+    LLVMBuildStore(h->builder, item, h->told[HOST_ITEM]);
     item = LLVMBuildShl(h->builder, item, k32(h, SIM_CHECK_ITEM_SHIFT), "");
     for (size_t k = 0; k < 2; k++) {
-        size_t at = k * sizeof(uint32_t);
+        size_t at = offsetof(sim_check, interval) + k * sizeof(uint32_t);
 
-        mine = LLVMBuildOr(h->builder, item,
-                           state(h, h->i32, offsetof(sim_check, interval) + at),
-                           "");
-        set_state(h, mine, offsetof(sim_check, mine) + at);
+        word = LLVMBuildOr(h->builder, item, state(h, h->i32, at), "");
+        LLVMBuildStore(h->builder, word, h->mine[k]);
     }
     return NULL;
 }
 
 static LLVMValueRef do_at(host *h, LLVMValueRef i)
 {
-    set_state(h, state(h, h->i32, offsetof(sim_check, at)),
-              offsetof(sim_check, before));
-    set_state(h, host_operand(h, i, 0), offsetof(sim_check, at));
-    set_state(h, state(h, h->i32, offsetof(sim_check, item)),
-              offsetof(sim_check, at_item));
+    LLVMBuildStore(h->builder, kept(h, h->told[HOST_AT]), h->told[HOST_BEFORE]);
+    LLVMBuildStore(h->builder, host_operand(h, i, 0), h->told[HOST_AT]);
+    LLVMBuildStore(h->builder, kept(h, h->told[HOST_ITEM]),
+                   h->told[HOST_AT_ITEM]);
     return NULL;
 }
 

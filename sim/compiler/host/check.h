@@ -10,4 +10,8 @@ void host_check_prologue(host *h, unsigned n_args);
 /* False: i is something else. *v: its value, NULL = none. */
 bool host_check_call(host *h, LLVMValueRef i, LLVMValueRef *v);
 
+/* In front of each call out and where the function ends: sim_check has what the
+ * code kept in registers. */
+void host_check_save(host *h);
+
 #endif

@@ -512,7 +512,13 @@ static void do_terminator(host *h, LLVMValueRef t, uint32_t block)
     limit_loops(h, t, block);
     switch (LLVMGetInstructionOpcode(t)) {
     case LLVMRet:
+        if (h->row.head) {
+            host_row_end(h);
+            return;
+        }
         host_save_state(h);
+        if (h->sites)
+            host_check_save(h);
         LLVMBuildRetVoid(h->builder);
         return;
     case LLVMUnreachable:
@@ -822,6 +828,9 @@ static void prologue(host *h)
     ir_map_set(&h->map, LLVMGetParam(h->from, n_args + SIM_N_IDS), h->bases[2]);
     if (h->sites)
         host_check_prologue(h, n_args);
+    if (host_row_suits(h))
+        ir_map_set(&h->map, LLVMGetParam(h->from, n_args + SIM_ID_GROUP),
+                   host_row_begin(h));
 }
 
 vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,

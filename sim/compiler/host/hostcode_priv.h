@@ -22,6 +22,17 @@ typedef struct {
     unsigned next;           /* and the successor behind those it has */
 } host_ways;
 
+/* A row of groups: where the next one begins, NULL: the code runs one alone.
+ * Allocas. */
+typedef struct {
+    LLVMBasicBlockRef head;
+    LLVMValueRef ended, used, group;
+} host_row;
+
+/* Fields of sim_check that code for checking sets: the item that runs, the
+ * collective call it came to last, whose that was, and the one before. */
+enum { HOST_ITEM, HOST_AT, HOST_AT_ITEM, HOST_BEFORE, HOST_TOLD };
+
 typedef struct {
     arena *arena;
     LLVMContextRef context;
@@ -36,6 +47,9 @@ typedef struct {
     const sim_sites *sites;       /* of code for checking; else NULL */
     LLVMValueRef shadow, *limits; /* its state that does not change; limits by
                                      argument */
+    /* What it keeps of sim_check itself (host_check_save): allocas, promoted
+     * later. */
+    LLVMValueRef told[HOST_TOLD], mine[2];
     host_slot *slots;
     size_t n_slots, cap_slots;
     ir_cfg cfg;
@@ -47,6 +61,7 @@ typedef struct {
     LLVMValueRef wg, window, args, log; /* parameters */
     LLVMValueRef cycles, log_n;         /* allocas, promoted later */
     LLVMValueRef bases[4];              /* local, stack, kept, const */
+    host_row row;
     uint32_t stack;
     uint32_t room;  /* entries that the log has for what comes now, at least */
     uint32_t *left; /* room at the end of each block */
@@ -94,6 +109,16 @@ LLVMValueRef host_scratch(host *h, LLVMTypeRef t);
 /* One device instruction that is neither phi nor terminator; NULL when it has
  * no value. */
 LLVMValueRef host_inst(host *h, LLVMValueRef i);
+
+/* row.c, for code that runs rows of groups (sim_row). Is this such? */
+bool host_row_suits(const host *h);
+/* At the end of what all groups share. Returns the group's number in dimension
+ * 0. */
+LLVMValueRef host_row_begin(host *h);
+/* Behind a hook, which may have ended the row. */
+void host_row_restore(host *h);
+/* In place of a return. */
+void host_row_end(host *h);
 
 /* debug.c, for HOSTCODE_DEBUG. */
 /* h->fn is the code of h->from's subprogram. */

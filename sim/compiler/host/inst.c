@@ -244,6 +244,8 @@ void host_restore_state(host *h)
     LLVMBuildStore(h->builder,
                    host_load_field(h, h->i64, offsetof(sim_wg, log_n)),
                    h->log_n);
+    if (h->row.head)
+        host_row_restore(h);
 }
 
 LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
@@ -251,6 +253,8 @@ LLVMValueRef host_hook(host *h, const char *name, LLVMTypeRef ret,
 {
     LLVMTypeRef types[HOST_HOOK_ARGS], t;
 
+    if (h->sites)
+        host_check_save(h);
     for (unsigned i = 0; i < n; i++)
         types[i] = LLVMTypeOf(args[i]);
     t = LLVMFunctionType(ret, types, n, false);

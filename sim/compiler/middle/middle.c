@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "sim/builtins/lacking.h"
 #include "sim/compiler/check/instrument.h"
+#include "sim/compiler/check/rows.h"
 #include "sim/compiler/check/taint.h"
 #include "sim/compiler/debug/debug.h"
 #include "sim/compiler/expand/expand.h"
@@ -752,6 +753,11 @@ static vpu_status build_checked(building *u, vpu_error *err)
     st = check_module(m, "building work-groups", err);
     if (!st)
         st = middle_run_passes(m, first_group_passes, err);
+    for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
+        if (fns[v] && !mode->checking->taint && !mode->checking->barriers)
+            rows_find(u->out->variants[v].fn, mode->sites, u->a);
+    if (!st)
+        st = check_module(m, "telling of rows", err);
     dump(m, "device");
     return st;
 }

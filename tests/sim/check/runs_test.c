@@ -8,7 +8,20 @@
 #include "sim/check/session_priv.h"
 #include "tests/support/rig.h"
 
-enum { SEEDS = 40, STEPS = 5, ELEMENTS = 300, MAX_BYTES = ELEMENTS * 4 + 4 };
+enum {
+    SEEDS = 30,
+    STEPS = 5,
+    ELEMENTS = 300,
+    ROW_SEEDS = 40,
+    ROW_ELEMENTS = 1100,
+    MAX_BYTES = ROW_ELEMENTS * 4 + 4
+};
+
+/* Of a launch's buffers and groups. */
+typedef struct {
+    uint32_t bytes, elements, local[2];
+    bool full; /* buffer b is, from the start */
+} size;
 
 typedef struct {
     uint64_t state;
@@ -107,13 +120,13 @@ static void compile(rig *r, const char *text, bool taint)
 }
 
 /* One launch after the other in a session. */
-static check_session *session(rig *r, bool runs, uint32_t bytes, int taint_at)
+static check_session *session(rig *r, bool runs, const size *z, int taint_at)
 {
     const check_config cfg = {.enabled = ~(check_set)0};
     exec_launch l = {.name = "test",
                      .values = r->values,
                      .groups = {4, 1, 1},
-                     .local = {8, 1, 1},
+                     .local = {z->local[0], z->local[1], 1},
                      .how.n_shaves = 2,
                      .how.n_threads = 1};
     check_session *s;
@@ -121,12 +134,14 @@ static check_session *session(rig *r, bool runs, uint32_t bytes, int taint_at)
     ck_assert(!check_open(r->mem, &cfg, &s, &r->err));
     for (uint32_t k = 0; k < 2; k++) {
         uint32_t at = r->values[k].as.address;
+        bool full = k && z->full;
 
         memset(memory_window(r->mem) + at, 0, r->buffer_bytes[k]);
-        check_buffer(s, k ? "b" : "a", k, at, ELEMENTS * bytes, false);
+        check_buffer(s, k ? "b" : "a", k, at, z->elements * z->bytes, full);
         if (!runs)
-            check_buffer(s, "same", 2 + k, at, 1, false);
-        ck_assert_int_eq(s->buffers[runs ? k : 2 * k].runs != NULL, runs);
+            check_buffer(s, "same", 2 + k, at, 1, full);
+        ck_assert_int_eq(s->buffers[runs ? k : 2 * k].runs != NULL,
+                         runs && !full);
     }
     for (uint32_t k = 0; k < 2; k++) {
         l.kernel = r->checked[(int)k == taint_at];
@@ -134,7 +149,7 @@ static check_session *session(rig *r, bool runs, uint32_t bytes, int taint_at)
                       r->err.msg);
     }
     for (uint32_t k = 0; k < 2; k++)
-        check_written(s, k, bytes);
+        check_written(s, k, z->bytes);
     return s;
 }
 
@@ -179,7 +194,7 @@ static void same_findings(const check_session *a, const check_session *b,
 }
 
 /* The same was found, and the same bytes are written. */
-static void same(const check_session *a, const check_session *b, uint32_t bytes,
+static void same(const check_session *a, const check_session *b, const size *z,
                  const char *text)
 {
     same_findings(a, b, text);
@@ -188,7 +203,7 @@ static void same(const check_session *a, const check_session *b, uint32_t bytes,
 
         check_written_bits(a, k, p);
         check_written_bits(b, k, q);
-        for (uint32_t i = 0; i < ELEMENTS * bytes; i++)
+        for (uint32_t i = 0; i < z->elements * z->bytes; i++)
             ck_assert_msg(!((p[i / 8] ^ q[i / 8]) >> i % 8 & 1),
                           "byte %u of buffer %u\n%s", i, k, text);
     }
@@ -199,13 +214,13 @@ static void same(const check_session *a, const check_session *b, uint32_t bytes,
 
 START_TEST(random_kernels)
 {
-    uint32_t bytes = 1u << _i % 3;
+    const size z = {1u << _i % 3, ELEMENTS, {8, 1}, false};
     program p = {.text = {0}};
     check_session *a, *b;
     rig r;
 
     rig_open(&r);
-    write_program(&p, (uint64_t)_i + 1, bytes);
+    write_program(&p, (uint64_t)_i + 1, z.bytes);
     rig_compile(&r, str_text(&p.text), "k");
     compile(&r, str_text(&p.text), false);
     compile(&r, str_text(&p.text), true);
@@ -213,13 +228,188 @@ START_TEST(random_kernels)
     rig_buffer(&r, MAX_BYTES);
     rig_local(&r, 64);
     for (int taint_at = -1; taint_at < 2; taint_at++) {
-        a = session(&r, true, bytes, taint_at);
-        b = session(&r, false, bytes, taint_at);
-        same(a, b, bytes, str_text(&p.text));
+        a = session(&r, true, &z, taint_at);
+        b = session(&r, false, &z, taint_at);
+        same(a, b, &z, str_text(&p.text));
         check_close(a);
         check_close(b);
     }
     str_free(&p.text);
+    rig_close(&r);
+}
+END_TEST
+
+/* --- rows (rows.c) -------------------------------------------------------- */
+
+/* Of four groups, items i of all, l of one, and j from 0 to 3. */
+static const char *row_index(program *p, bool regular)
+{
+    static const char *const texts[] = {
+        "i",          "i",           "j * 256 + i", "i + 256 * (3 - j)",
+        "i + 3",      "j * 260 + i", "i + 512",     "i + 850",
+        "i + j * 64", "l",           "g * 300 + l", "n - i",
+        "j * n + i",  "j",           "255 - i",     "i ^ 1",
+        "i * 4 + j",  "i + s % 2"};
+
+    return texts[below(p, regular ? 13 : sizeof texts / sizeof *texts)];
+}
+
+static void add_row_step(program *p, bool regular)
+{
+    static const char *const conditions[] = {
+        "", "", "if (g == 1) ", "if (j & 1) ", "if (l < 4) ", "if (s & 1) "};
+    static const char *const locals[] = {"l",          "63 - l", "l / 2",
+                                         "x * 4 + j",  "j",      "l + j",
+                                         "y * 16 + j", "l ^ 1",  "l + 40"};
+    const char *when = conditions[below(p, regular ? 4 : 6)];
+    const char *at = row_index(p, regular);
+
+    if (below(p, 5) == 0)
+        str_printf(&p->text, "    barrier(CLK_%s_MEM_FENCE);\n",
+                   below(p, 2) ? "GLOBAL" : "LOCAL");
+    str_printf(&p->text, "    for (int j = 0; j < %s; j++)\n        %s",
+               below(p, 2) ? "4" : "n & 3", when);
+    switch (below(p, 7)) {
+    case 0:
+        str_printf(&p->text, "a[%s] = b[%s];\n", at, row_index(p, regular));
+        break;
+    case 5:
+    case 6:
+        str_printf(&p->text, "a[%s] = t[%s];\n", at,
+                   locals[below(p, sizeof locals / sizeof *locals)]);
+        break;
+    case 1:
+        str_printf(&p->text, "s += b[%s];\n", at);
+        break;
+    case 2:
+        str_printf(&p->text, "a[%s] = s / (j + g);\n", at);
+        break;
+    default:
+        str_printf(&p->text, "a[%s] = i + j;\n", at);
+    }
+}
+
+static void write_rows(program *p, uint64_t seed, uint32_t bytes, bool plane)
+{
+    static const char *const types[] = {"", "uchar", "ushort", "", "uint"};
+
+    p->state = seed;
+    str_printf(&p->text,
+               "typedef %s T;\n"
+               "__kernel void k(__global T *a, __global const T *b, int n)\n"
+               "{\n    __local T t[80];\n"
+               "    int x = get_local_id(0), y = get_local_id(1),\n"
+               "        g = get_group_id(0), s = g;\n",
+               types[bytes]);
+    str_printf(&p->text, plane ? "    int l = y * 16 + x, i = g * 64 + l;\n"
+                               : "    int l = x, i = get_global_id(0);\n");
+    str_printf(&p->text,
+               "    if (n > %u)\n        t[l] = i;\n"
+               "    barrier(CLK_LOCAL_MEM_FENCE);\n",
+               below(p, 4) ? 0 : 1000);
+    for (uint32_t k = 1 + below(p, 3); k > 0; k--)
+        add_row_step(p, below(p, 8) > 0);
+    str_printf(&p->text, "}\n");
+}
+
+/* Of whole loops at once as of one access after the other: of bytes that two
+ * buffers have there are no rows of stores. */
+START_TEST(random_rows)
+{
+    static const uint32_t locals[][2] = {{64, 1}, {16, 4}, {40, 1}, {32, 1},
+                                         {16, 4}, {8, 1},  {33, 1}, {1, 4},
+                                         {16, 4}, {64, 1}};
+    const uint32_t *local = locals[_i % 10];
+    const size z = {
+        1u << _i % 3, ROW_ELEMENTS, {local[0], local[1]}, _i % 7 != 0};
+    program p = {.text = {0}};
+    check_session *a, *b;
+    uint8_t *out;
+    rig r;
+
+    rig_open(&r);
+    write_rows(&p, (uint64_t)_i + 1, z.bytes, local[1] > 1);
+    rig_compile(&r, str_text(&p.text), "k");
+    compile(&r, str_text(&p.text), false);
+    compile(&r, str_text(&p.text), true);
+    rig_buffer(&r, MAX_BYTES);
+    rig_buffer(&r, MAX_BYTES);
+    rig_int(&r, 255);
+    out = malloc(MAX_BYTES);
+    for (int taint_at = -1; taint_at < 2; taint_at++) {
+        const uint8_t *now = memory_window(r.mem) + r.values[0].as.address;
+
+        a = session(&r, true, &z, taint_at);
+        memcpy(out, now, MAX_BYTES);
+        b = session(&r, false, &z, taint_at);
+        if (strstr(str_text(&p.text), "n > 0")) /* else t is what it was */
+            ck_assert_mem_eq(out, now, MAX_BYTES);
+        same(a, b, &z, str_text(&p.text));
+        check_close(a);
+        check_close(b);
+    }
+    free(out);
+    str_free(&p.text);
+    rig_close(&r);
+}
+END_TEST
+
+/* Of how many loops of a launch all accesses are noted at once. */
+START_TEST(loops_with_rows)
+{
+    static const struct {
+        const char *body;
+        uint32_t local[2];
+        uint64_t loops;
+    } cases[] = {
+        {"a[i] = b[i];", {64, 1}, 4},
+        {"for (int j = 0; j < n; j++) a[j * 256 + i] = b[i] + j;", {64, 1}, 4},
+        {"if (n > 3) a[i] = i / n;", {64, 1}, 4},
+        {"a[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); a[i + 512] = 2;", {64, 1}, 8},
+        {"a[y * 80 + i] = b[x];", {16, 4}, 4},
+        {"a[g * 64 + y] = b[y];", {1, 64}, 4},
+        {"t[x] = i; barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[63 - x] + t[n];",
+         {64, 1},
+         4},
+        {"t[x] = i; barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[x + 1];",
+         {64, 1},
+         0},                                         /* not written */
+        {"t[x] = i; a[i] = t[x];", {64, 1}, 0},      /* who knows when */
+        {"a[i] = b[i];", {16, 1}, 0},                /* few items */
+        {"a[i] = b[i + 10000];", {64, 1}, 0},        /* outside */
+        {"a[i - 1] = 0;", {64, 1}, 3},               /* some are */
+        {"a[i * 2] = b[i];", {64, 1}, 0},            /* not side by side */
+        {"a[b[i]] = 1;", {64, 1}, 0},                /* nobody knows where */
+        {"if (i & 1) a[i] = 1;", {64, 1}, 0},        /* not all items */
+        {"a[i] += 1;", {64, 1}, 0},                  /* words matter */
+        {"a[i + 256] = 1; a[i] = 1;", {64, 1}, 0},   /* not in order */
+        {"a[i] = 1; a[i + 8] = 1;", {64, 1}, 0},     /* in one another */
+        {"a[y * 8 + g * 160 + x] = 1;", {16, 4}, 0}, /* the same */
+        {"a[g * 64 + (x & 31)] = 1;", {64, 1}, 0},
+        {"vstore4((uint4)(1), i, a);", {64, 1}, 4}};
+    const size z = {
+        4, ROW_ELEMENTS, {cases[_i].local[0], cases[_i].local[1]}, true};
+    check_session *s;
+    char *text;
+    rig r;
+
+    rig_open(&r);
+    text = arena_printf(r.arena,
+                        "__kernel void k(__global uint *a, __global const uint "
+                        "*b, int n) { __local uint t[80]; int i = "
+                        "get_global_id(0), g = get_group_id(0), x = "
+                        "get_local_id(0), y = get_local_id(1); %s }",
+                        cases[_i].body);
+    rig_compile(&r, text, "k");
+    compile(&r, text, false);
+    compile(&r, text, true);
+    rig_buffer(&r, MAX_BYTES);
+    rig_buffer(&r, MAX_BYTES);
+    rig_int(&r, 4);
+    s = session(&r, true, &z, 1);
+    ck_assert_msg(s->rows.loops == cases[_i].loops, "%s: %u", text,
+                  (unsigned)s->rows.loops);
+    check_close(s);
     rig_close(&r);
 }
 END_TEST
@@ -318,6 +508,29 @@ static void store(table *t)
     t->word = word;
 }
 
+/* Several stores of a block at once. */
+static void store_row(table *t)
+{
+    uint32_t n = 1u << below(&t->random, 5), off = t->at / n * n, k;
+    uint32_t word = t->word + t->step;
+
+    if (below(&t->random, 4) == 0)
+        off = below(&t->random, REGION / n - 1) * n;
+    k = 1 + below(&t->random, (SIM_RUN_BYTES - off % SIM_RUN_BYTES) / n);
+    if (off + k * n > REGION)
+        return;
+    for (uint32_t i = 0; i < k * n; i++)
+        if (t->model[off + i])
+            return;
+    if (!runs_take(t->r, off, n, k, word, t->step, false))
+        return;
+    ck_assert(runs_take(t->r, off, n, k, word, t->step, true));
+    for (uint32_t i = 0; i < k * n; i++)
+        t->model[off + i] = word + i / n * t->step;
+    t->at = off + k * n;
+    t->word = word + (k - 1) * t->step;
+}
+
 static void look(table *t)
 {
     uint32_t n = 1 + below(&t->random, 90);
@@ -372,6 +585,8 @@ START_TEST(words)
             look(&t);
         else if (what == 1)
             look_at_block(&t);
+        else if (what < 8)
+            store_row(&t);
         else
             store(&t);
     }
@@ -419,6 +634,8 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, random_kernels, 0, SEEDS);
+    tcase_add_loop_test(t, random_rows, 0, ROW_SEEDS);
+    tcase_add_loop_test(t, loops_with_rows, 0, 21);
     tcase_add_test(t, intervals_begin_again);
     tcase_add_loop_test(t, words, 0, 10);
     tcase_add_test(t, filled);

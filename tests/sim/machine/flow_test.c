@@ -1,10 +1,15 @@
 /* What a flow asks of the interface and of each bank, against plain integer
- * arithmetic: for small and for great numbers, and for each number of banks. */
+ * arithmetic: for small and for great numbers, and for each number of banks.
+ * What a set says of its resources against its flows, and queues that were
+ * reckoned before against all of them reckoned anew. */
 #include "sim/machine/flow.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 400, ACTORS = 12, BANKS = 8 };
 
 #define ONE (UINT64_C(1) << FLOW_Q)
 
@@ -27,8 +32,10 @@ static flow_need draw_need(uint32_t n_banks, uint32_t bits)
 {
     flow_need n = {.bytes = draw_bits(bits), .requests = 1};
 
-    for (uint32_t b = 0; b < n_banks; b++)
+    for (uint32_t b = 0; b < n_banks; b++) {
         n.bank_busy[b] = draw() % 4 ? draw_bits(bits) : 0;
+        n.banks |= (uint32_t)(n.bank_busy[b] != 0) << b;
+    }
     /* busy * blocking is an integer of 64 bits. */
     n.requests += draw_bits(bits > 32 ? 20 : 22);
     n.blocking = draw() % (n.requests + 1);
@@ -99,7 +106,8 @@ START_TEST(all_of_a_bank)
     for (uint32_t bits = 1; bits < 43; bits++) {
         static flow_set s;
         uint64_t work = (UINT64_C(1) << bits) + (bits & 1) - 1;
-        flow_need n = {.bank_busy = {work, work - 1}, .requests = 1};
+        flow_need n = {
+            .banks = 3, .bank_busy = {work, work - 1}, .requests = 1};
 
         flow_init(&s, ONE, 2);
         flow_start(&s, 0, 0, &n, 1);
@@ -107,6 +115,89 @@ START_TEST(all_of_a_bank)
         ck_assert_uint_eq(s.flows[0].rate[0], ONE);
         ck_assert_uint_eq(s.flows[0].rate[1], rate(work - 1, work));
     }
+}
+END_TEST
+
+/* Of few kinds, as the steps of one kernel are. */
+static flow_need draw_alike(uint32_t kinds)
+{
+    uint32_t kind = (uint32_t)(draw() % kinds);
+    flow_need need = {.bytes = 64 * (1 + kind % 4),
+                      .dma = kind % 7 == 6,
+                      .requests = 1 + kind % 5};
+
+    need.blocking = need.dma ? 0 : kind % (need.requests + 1);
+
+    for (uint32_t k = kind % 3 + 1; k--;) {
+        uint32_t b = (uint32_t)(draw() % BANKS);
+
+        need.banks |= UINT32_C(1) << b;
+        need.bank_busy[b] = 20 + kind;
+    }
+    return need;
+}
+
+static void assert_sums(const flow_set *s)
+{
+    uint64_t queues = (UINT64_C(1) << FLOW_Q) / 16;
+
+    for (uint32_t r = 0; r < FLOW_N_RESOURCES; r++) {
+        uint64_t sum = 0;
+
+        for (uint32_t k = 0; k < s->n_running; k++)
+            sum += s->flows[s->running[k]].rate[r];
+        ck_assert_uint_eq(s->demand[r], sum);
+        ck_assert_uint_eq(s->over >> r & 1, sum > s->capacity[r]);
+        ck_assert_uint_eq(s->queued >> r & 1, r != FLOW_BUS && sum > queues);
+    }
+}
+
+static void assert_same(const flow_set *a, const flow_set *b)
+{
+    ck_assert_uint_eq(a->dirty, b->dirty);
+    ck_assert_uint_eq(a->due, b->due);
+    ck_assert_uint_eq(a->bank_lost, b->bank_lost);
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        ck_assert_uint_eq(a->flows[i].speed, b->flows[i].speed);
+        ck_assert_uint_eq(a->flows[i].finish, b->flows[i].finish);
+        ck_assert_uint_eq(a->flows[i].lost, b->flows[i].lost);
+    }
+}
+
+START_TEST(queues_are_recalled)
+{
+    flow_set *s = malloc(sizeof *s), *anew = malloc(sizeof *anew);
+    bool runs[ACTORS] = {false};
+    uint32_t kinds = 1 + (uint32_t)_i % 9, most = 2 + (uint32_t)_i % ACTORS;
+    uint64_t now = 0;
+
+    state = (uint64_t)_i * 7919 + 1;
+    flow_init(s, UINT64_C(8) << FLOW_Q, BANKS);
+    flow_init(anew, UINT64_C(8) << FLOW_Q, BANKS);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t i = (uint32_t)(draw() % (most < ACTORS ? most : ACTORS));
+        flow_need need = draw_alike(kinds);
+        uint64_t work = 60 + draw() % kinds * 10;
+
+        now += draw() % 40;
+        if (s->dirty) {
+            memset(anew->memos, 0, sizeof anew->memos);
+            flow_share(s, now);
+            flow_share(anew, now);
+        }
+        if (runs[i]) {
+            flow_end(s, i, now);
+            flow_end(anew, i, now);
+        } else {
+            flow_start(s, i, now, &need, work);
+            flow_start(anew, i, now, &need, work);
+        }
+        runs[i] = !runs[i];
+        assert_sums(s);
+        assert_same(s, anew);
+    }
+    free(s);
+    free(anew);
 }
 END_TEST
 
@@ -119,6 +210,8 @@ int main(void)
 
     tcase_add_test(t, shares);
     tcase_add_test(t, all_of_a_bank);
+    tcase_set_timeout(t, 60);
+    tcase_add_loop_test(t, queues_are_recalled, 0, 40);
     suite_add_tcase(suite, t);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -2,6 +2,7 @@
 #ifndef VPU_TESTS_SIM_MACHINE_RECORDED_H
 #define VPU_TESTS_SIM_MACHINE_RECORDED_H
 
+#include "sim/machine/engine.h"
 #include "sim/machine/record.h"
 
 typedef struct {
