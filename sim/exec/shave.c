@@ -15,7 +15,8 @@ enum {
      * rounds progress is told, what groups have printed is passed on, and
      * somebody who wants no more of it is heard. */
     MOST_GROUPS = 2048,
-    MOST_CYCLES = 1 << 20
+    MOST_CYCLES = 1 << 20,
+    FAR_CYCLES = 16 * MOST_CYCLES /* from the limit */
 };
 
 /* Compiled code logs what the cache model reads. */
@@ -149,8 +150,8 @@ static const mach_step *find_like(exec_shave *s, uint64_t cycles)
     return NULL;
 }
 
-/* The step that does not stay, and kernels whose rounds hang on how many steps
- * there are, have it in the queue. */
+/* A step that does not stay is in the queue itself; so are those of rounds on
+ * whose length something hangs, since steps are counted there. */
 static void push_like(exec_shave *s, uint64_t group, const mach_step *like)
 {
     bool joins = s->joinable == like && mach_queue_join(s->queue, group);
@@ -158,7 +159,7 @@ static void push_like(exec_shave *s, uint64_t group, const mach_step *like)
     s->joinable = like;
     if (joins)
         return;
-    if (like == &s->likes[EXEC_LIKES] || s->launch->kernel->global_atomics) {
+    if (like == &s->likes[EXEC_LIKES] || !s->far) {
         push(s, MACH_STEP_GROUP)->id = group;
         *push(s, MACH_STEP_RUN) = *like;
     } else if (!mach_queue_push_like(s->queue, group, like)) {
@@ -688,7 +689,7 @@ static INLINE uint32_t groups_to_room(const exec_shave *s)
     uint32_t n = s->queue->n - s->queue->head;
     uint32_t left = n < s->room ? s->room - n : 0;
 
-    left = s->rows ? 4 * left : (left + 1) / 2;
+    left = s->rows && s->far ? 4 * left : (left + 1) / 2;
     return left > s->n_ran ? left - s->n_ran : 0;
 }
 
@@ -884,6 +885,15 @@ static void run_groups(exec_shave *s, oom_scope *short_of)
     fault_arm(NULL);
 }
 
+/* Groups see each other's atomics by rounds, and the SHAVE's own limit may be
+ * reached before the clock's where a round is longer. */
+static bool is_far(const exec_shave *s)
+{
+    return !s->launch->kernel->global_atomics &&
+           atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed) >
+               FAR_CYCLES;
+}
+
 void exec_shave_run(exec_shave *s)
 {
     oom_scope short_of = {.leave = leave_short};
@@ -892,6 +902,7 @@ void exec_shave_run(exec_shave *s)
     s->left = MOST_GROUPS;
     s->charged = 0;
     s->joinable = NULL; /* the engine may have begun it */
+    s->far = is_far(s);
     oom_enter(&short_of);
     run_groups(s, &short_of);
     oom_exit(&short_of);

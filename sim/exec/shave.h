@@ -64,6 +64,7 @@ typedef struct exec_shave {
      * these, what the last group did. */
     mach_step likes[EXEC_LIKES + 1];
     uint32_t n_likes, last_like;
+    bool far; /* rounds may be longer: nothing else hangs on their length */
     bool unstepped;      /* the running group has no step yet */
     bool rows;           /* and one call may run several: sim_row */
     mach_record *record; /* of steps, this SHAVE's are those of: */

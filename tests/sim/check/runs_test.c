@@ -9,10 +9,10 @@
 #include "tests/support/rig.h"
 
 enum {
-    SEEDS = 30,
+    SEEDS = 24,
     STEPS = 5,
     ELEMENTS = 300,
-    ROW_SEEDS = 40,
+    ROW_SEEDS = 24,
     ROW_ELEMENTS = 1100,
     MAX_BYTES = ROW_ELEMENTS * 4 + 4
 };
