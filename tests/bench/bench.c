@@ -431,6 +431,25 @@ static const struct {
     {"--element", bench_element},
 };
 
+/* The part of all with that name, alone. */
+static int bench_alone(const char *name, const char *file)
+{
+    const struct {
+        const char *name;
+        void (*run)(void);
+        json_t *rows;
+    } alone[] = {{"driver", bench_drivers, driver_rows},
+                 {"checkers", bench_checks, check_rows}};
+
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (!strcmp(name, alone[i].name)) {
+            alone[i].run();
+            return json_dump_file(alone[i].rows, file, JSON_INDENT(2)) ? 1 : 0;
+        }
+    fprintf(stderr, "bench: no part '%s', expected driver or checkers\n", name);
+    return 2;
+}
+
 int main(int argc, char **argv)
 {
     json_t *all, *link;
@@ -444,8 +463,9 @@ int main(int argc, char **argv)
         bench_ways(argv[2]);
         return 0;
     }
-    if (argc != 4 && (argc != 5 || strcmp(argv[4], "driver"))) {
-        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json [driver]\n"
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: bench VPU CLHOST RESULTS.json "
+                        "[driver|checkers]\n"
                         "       bench --ways VPU\n"
                         "       bench --sweep VPU\n"
                         "       bench --trace VPU\n"
@@ -462,10 +482,8 @@ int main(int argc, char **argv)
     model_rows = json_array();
     check_rows = json_array();
     driver_rows = json_array();
-    if (argc == 5) { /* this part alone */
-        bench_drivers();
-        return json_dump_file(driver_rows, argv[3], JSON_INDENT(2)) ? 1 : 0;
-    }
+    if (argc == 5)
+        return bench_alone(argv[4], argv[3]);
     printf("%-34s %11s %11s %11s %9s %9s\n", "", "vpusim", "Oclgrind", "PoCL",
            "vs O.", "vs PoCL");
     for (int i = 0; i < BENCH_ROWS; i++)
