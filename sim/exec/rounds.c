@@ -14,7 +14,7 @@
 enum {
     /* Steps a SHAVE may be ahead of the clock: what bounds memory. Many more do
      * not stay in the host's caches until they are replayed. */
-    QUEUE_STEPS = 256,
+    QUEUE_STEPS = 1024,
     /* What a SHAVE runs in the first round; later ones grow. */
     FIRST_ROUND = 32
 };
