@@ -200,13 +200,14 @@ static void make_steps(exec_shave *s, uint64_t group, uint64_t cycles,
 }
 
 /* The end of the groups from s->wg.row.ran[k] on that have as many cycles and
- * accesses each, and numbers in a row; without the last one of all. */
+ * accesses each, and numbers in a row; without the last one of all. None but
+ * the last of them has others behind it that have no entry. */
 static uint32_t row_end(const exec_shave *s, uint32_t k)
 {
     const sim_ran *ran = s->wg.row.ran, like = ran[k];
     const uint64_t *group = s->ran_group;
     uint64_t distance = group[k] - group[k - 1];
-    uint64_t entries = like.log_end - ran[k - 1].log_end;
+    uint32_t entries = like.log_end - ran[k - 1].log_end;
     uint32_t end = s->n_ran - (s->next >= s->end), n = k + 1;
 
     while (n < end && !((ran[n].cycles ^ like.cycles) |
@@ -216,22 +217,83 @@ static uint32_t row_end(const exec_shave *s, uint32_t k)
     return n;
 }
 
+/* Whether groups like the queue's last one may join it without being looked
+ * up. */
+static bool joins_unlooked(const exec_shave *s)
+{
+    return s->joinable && !s->sample && !s->joinable->detail.mem.load_l2_hits;
+}
+
+/* The next n groups join the queue's last one, the first of them `group`.
+ * Returns how many have. */
+static uint32_t join(exec_shave *s, uint64_t group, uint32_t n)
+{
+    if (!n || !mach_queue_join(s->queue, group))
+        return 0;
+    return mach_queue_join_more(s->queue, n - 1) ? n : 1;
+}
+
 /* Most small groups touch the lines that the one before did. Returns how many
  * behind s->wg.row.ran[k] join the queue's last group, the k-th or one like it,
  * without being looked up. *row: the end of a row found before. */
-static uint32_t join_unlooked(exec_shave *s, uint32_t k, uint32_t *row)
+static uint32_t join_entries(exec_shave *s, uint32_t k, uint32_t *row)
 {
-    uint32_t n;
-
-    if (!s->joinable || s->sample || s->joinable->detail.mem.load_l2_hits)
+    if (!k || s->wg.row.ran[k].more || !joins_unlooked(s))
         return 0;
     if (*row <= k)
         *row = row_end(s, k);
-    n = mach_cache_again(s->cache, s->log + s->log_from,
-                         s->wg.row.ran[k].log_end - s->log_from, *row - k - 1);
-    if (!n || !mach_queue_join(s->queue, s->ran_group[k + 1]))
-        return 0;
-    return mach_queue_join_more(s->queue, n - 1) ? n : 1;
+    return join(s, s->ran_group[k + 1],
+                mach_cache_again(s->cache, s->log + s->log_from,
+                                 s->wg.row.ran[k].log_end - s->log_from,
+                                 *row - k - 1));
+}
+
+/* The step of a group whose accesses are looked up. last: it is the SHAVE's
+ * last group, and has a step more, of lines written back. */
+static void settle_group(exec_shave *s, uint64_t group, uint64_t cycles,
+                         bool last)
+{
+    if (timed(s))
+        make_steps(s, group, cycles, s->joins && cycles && !last);
+}
+
+static void move(uint64_t *list, const uint32_t *by, uint32_t n, uint32_t times)
+{
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = MACH_ACCESS(MACH_ACCESS_ADDR(list[i]) + times * by[i],
+                              MACH_ACCESS_BYTES(list[i]),
+                              MACH_ACCESS_IS_STORE(list[i]));
+}
+
+/* The groups behind s->wg.row.ran[k] that have no entry; ends: the last of them
+ * is the SHAVE's. */
+static void settle_moved(exec_shave *s, uint32_t k, bool ends)
+{
+    const sim_ran *ran = &s->wg.row.ran[k];
+    const uint64_t *second = s->log + ran[-1].log_end, *first;
+    uint64_t list[SIM_MOVED], group = s->ran_group[k];
+    uint32_t by[SIM_MOVED], n = ran->log_end - ran[-1].log_end, j = 0;
+    uint32_t join_end = ran->more - ends;
+
+    first = second - n;
+    for (uint32_t i = 0; i < n; i++)
+        by[i] = MACH_ACCESS_ADDR(second[i]) - MACH_ACCESS_ADDR(first[i]);
+    memcpy(list, second, n * sizeof *list);
+    while (j < ran->more) {
+        uint32_t on = 0;
+
+        if (j < join_end && joins_unlooked(s))
+            on = join(s, group + s->stride,
+                      mach_cache_moved(s->cache, list, by, n, join_end - j));
+        if (j + on < ran->more) {
+            move(list, by, n, ++on);
+            look_up(s, list, n);
+            settle_group(s, group + on * s->stride, ran->cycles,
+                         ends && j + on == ran->more);
+        }
+        group += on * s->stride;
+        j += on;
+    }
 }
 
 /* Makes the steps of the groups that have run. */
@@ -239,22 +301,22 @@ static void settle(exec_shave *s)
 {
     uint32_t row = 0;
 
-    if (!s->n_ran)
-        return;
     for (uint32_t k = 0; k < s->n_ran; k++) {
         const sim_ran *ran = &s->wg.row.ran[k];
-
-        /* The SHAVE's last group has a step more, of lines written back. */
-        bool last = k + 1 == s->n_ran && s->next >= s->end;
+        bool ends = k + 1 == s->n_ran && s->next >= s->end;
 
         look_up(s, s->log + s->log_from, ran->log_end - s->log_from);
-        if (timed(s))
-            make_steps(s, s->ran_group[k], ran->cycles,
-                       s->joins && ran->cycles && !last);
-        k += k ? join_unlooked(s, k, &row) : 0;
-        s->log_from = s->wg.row.ran[k].log_end;
+        settle_group(s, s->ran_group[k], ran->cycles, ends && !ran->more);
+        k += join_entries(s, k, &row);
+        ran = &s->wg.row.ran[k];
+        ends = k + 1 == s->n_ran && s->next >= s->end;
+        if (ran->more)
+            settle_moved(s, k, ends);
+        s->log_from = ran->log_end;
     }
-    s->n_ran = s->wg.row.ended = 0;
+    if (!s->n_ran)
+        return;
+    s->n_ran = s->n_unsettled = s->wg.row.ended = 0;
     charge(s, s->uncharged);
     s->uncharged = 0;
 }
@@ -286,24 +348,34 @@ static void end_run(exec_shave *s)
 
 /* --- rows ---------------------------------------------------------------- */
 
-/* The first n groups of the row have ended, and another one runs. */
-static void pass_in_row(exec_shave *s, uint32_t n)
+/* The next n groups have ended, and another one runs. */
+static void pass_groups(exec_shave *s, uint32_t n)
 {
-    for (uint32_t k = 0; k < n; k++, s->group += s->stride) {
-        s->ran_group[s->n_ran + k] = s->group;
-        s->uncharged += s->wg.row.ran[s->n_ran + k].cycles;
-    }
-    s->n_ran += n;
-    s->done += n;
-    s->left -= n;
+    s->group += n * s->stride;
     s->next += n * s->stride;
     s->wg.ids[SIM_ID_GROUP] += n * s->wg.row.stride;
+    s->done += n;
+    s->left -= n;
+    s->n_unsettled += n;
+}
+
+/* The groups of the row's entries have ended, and another one runs. */
+static void pass_in_row(exec_shave *s)
+{
+    for (; s->n_ran < s->wg.row.ended; s->n_ran++) {
+        const sim_ran *ran = &s->wg.row.ran[s->n_ran];
+        uint32_t n = ran->more + 1;
+
+        s->ran_group[s->n_ran] = s->group;
+        s->uncharged += n * ran->cycles;
+        pass_groups(s, n);
+    }
 }
 
 /* The running group is its row's last one. */
 static void end_row(exec_shave *s)
 {
-    pass_in_row(s, s->wg.row.ended - s->n_ran);
+    pass_in_row(s);
     s->wg.row.n = 0;
 }
 
@@ -690,7 +762,7 @@ static INLINE uint32_t groups_to_room(const exec_shave *s)
     uint32_t left = n < s->room ? s->room - n : 0;
 
     left = s->rows && s->far ? 4 * left : (left + 1) / 2;
-    return left > s->n_ran ? left - s->n_ran : 0;
+    return left > s->n_unsettled ? left - s->n_unsettled : 0;
 }
 
 static INLINE bool has_next(const exec_shave *s)
@@ -708,7 +780,7 @@ static void stop_if_told(const exec_shave *s)
 
 /* The watch may change max_cycles at any time, so a charge is an atomic
  * operation, which takes as long as a small group: one for all of a batch. */
-static void note_ran(exec_shave *s)
+static void note_cycles(exec_shave *s)
 {
     uint64_t left =
         atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
@@ -718,11 +790,9 @@ static void note_ran(exec_shave *s)
         s->running &= !atomic_load_explicit(s->stop, memory_order_relaxed);
         fault_raise(FAULT_LIMIT, 0);
     }
-    s->ran_group[s->n_ran] = s->group;
-    s->wg.row.ran[s->n_ran++] = (sim_ran){s->wg.cycles, s->wg.log_n};
-    s->wg.row.ended = s->n_ran;
     s->wg.cycles = 0;
     s->unstepped = false;
+    s->n_unsettled++;
 }
 
 static void lessen(uint64_t *n, uint64_t most)
@@ -732,11 +802,10 @@ static void lessen(uint64_t *n, uint64_t most)
 
 /* How many groups the next call may run: as many as would run without a look
  * at anything else. */
-static uint32_t row_length(const exec_shave *s)
+static uint64_t row_length(const exec_shave *s)
 {
-    uint64_t n = s->left, room = SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
+    uint64_t n = s->left;
 
-    lessen(&n, SIM_ROW - s->n_ran);
     lessen(&n, groups_to_room(s));
     lessen(&n, s->launch->groups[0] - s->wg.ids[SIM_ID_GROUP]);
     lessen(&n, s->end - s->next);
@@ -746,6 +815,15 @@ static uint32_t row_length(const exec_shave *s)
                            s->stride +
                        1);
     }
+    return n;
+}
+
+/* How many entries these may have. */
+static uint32_t row_entries(const exec_shave *s, uint64_t n)
+{
+    uint64_t room = SIM_LOG_ENTRIES - SIM_LOG_AT_ONCE;
+
+    lessen(&n, SIM_ROW - s->n_ran);
     if (n > 1 && s->log_each) {
         room = room > s->wg.log_n ? room - s->wg.log_n : 0;
         lessen(&n, room / s->log_each > 1 ? room / s->log_each - 1 : 1);
@@ -759,21 +837,36 @@ static void begin_row(exec_shave *s)
     uint64_t left =
         atomic_load_explicit(&s->wg.max_cycles, memory_order_relaxed);
     uint64_t most = MOST_CYCLES - s->charged - s->uncharged;
+    uint64_t n = s->rows ? row_length(s) : 1;
 
     left = left > s->uncharged ? left - s->uncharged : 0;
     s->wg.row.most = left < most ? left + 1 : most;
-    s->wg.row.n = s->n_ran + (s->rows ? row_length(s) : 1);
+    s->wg.row.n = s->n_ran + row_entries(s, n);
+    s->wg.row.moved = n > 2 ? (uint32_t)n - 2 : 0;
     s->wg.row.stride = (uint32_t)s->stride;
 }
 
-/* The call has come back; `before`: where its accesses begin in the log.
- * Returns where those of the last group do. */
+/* The call has come back; `before`: where its accesses begin in the log. The
+ * last group of its row is still the one that runs. Returns where its accesses
+ * begin, or those of the entry it belongs to. */
 static uint64_t end_call(exec_shave *s, uint64_t before)
 {
-    s->wg.row.ended -= s->wg.row.ended > s->n_ran;
-    if (s->wg.row.ended > s->n_ran)
-        before = s->wg.row.ran[s->wg.row.ended - 1].log_end;
+    sim_row *row = &s->wg.row;
+    uint32_t last = row->ended - 1;
+
+    if (row->ended <= s->n_ran) { /* it has written no entries */
+        row->ran[s->n_ran] = (sim_ran){s->wg.cycles, (uint32_t)s->wg.log_n, 0};
+        last = s->n_ran;
+    }
+    row->ended = last;
+    if (last > s->n_ran)
+        before = row->ran[last - 1].log_end;
     end_row(s);
+    s->ran_group[last] = s->group;
+    if (row->ran[last].more) {
+        s->uncharged += row->ran[last].more * row->ran[last].cycles;
+        pass_groups(s, row->ran[last].more);
+    }
     if (before <= s->wg.log_n)
         s->log_each = (uint32_t)(s->wg.log_n - before);
     return before;
@@ -796,10 +889,12 @@ static void run_batch(exec_shave *s)
         s->unstepped = true;
         s->main.fn(&s->wg, window, s->args[s->done & 1], s->log);
         before = end_call(s, before);
-        if (s->unstepped)
-            note_ran(s);
-        else
+        if (s->unstepped) {
+            note_cycles(s);
+            s->wg.row.ended = ++s->n_ran;
+        } else {
             end_run(s);
+        }
         if (s->n_guards)
             check_guards(s);
         end_prints(s);

@@ -74,6 +74,7 @@ typedef struct exec_shave {
     /* Groups that have run, whose steps are still to be made. */
     uint32_t n_ran; /* entries of wg.row.ran */
     uint64_t ran_group[SIM_ROW];
+    uint32_t n_unsettled; /* groups of these entries */
     uint64_t uncharged; /* their cycles */
     uint64_t log_from;  /* entries before are looked up */
     uint32_t log_each;  /* entries of the group that ran last */

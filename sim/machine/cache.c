@@ -390,6 +390,34 @@ uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
     return times;
 }
 
+/* How many times an access may be moved on and lie in its line. */
+static uint32_t times_in_line(uint64_t access, uint32_t by, uint64_t line)
+{
+    uint32_t at = (uint32_t)(access & ~line), bytes = MACH_ACCESS_BYTES(access);
+
+    if (!by)
+        return UINT32_MAX;
+    return by >> 31 ? at / -by : ((uint32_t)-line - at - bytes) / by;
+}
+
+uint32_t mach_cache_moved(const mach_cache *c, const uint64_t *list,
+                          const uint32_t *by, size_t period, uint32_t most)
+{
+    uint64_t line = line_bits(c);
+
+    if (!c->fast)
+        return 0;
+    for (size_t i = 0; i < period; i++) {
+        uint32_t times;
+
+        if (!in_one_line(list[i], line))
+            return 0;
+        times = times_in_line(list[i], by[i], line);
+        most = times < most ? times : most;
+    }
+    return most;
+}
+
 static mach_mem_counts counted(const mach_cache *c)
 {
     mach_mem_counts now = c->counts;

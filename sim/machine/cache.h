@@ -50,6 +50,10 @@ void mach_cache_run(mach_cache *c, const uint64_t *list, size_t n);
  * comparison. */
 uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
                           size_t period, uint32_t most);
+/* The same where access i of each list is by[i] bytes, modulo 2^32, behind that
+ * of the list before. */
+uint32_t mach_cache_moved(const mach_cache *c, const uint64_t *list,
+                          const uint32_t *by, size_t period, uint32_t most);
 
 /* As mach_cache_run, one access after the other; what access k did is added to
  * counts[owner[k]] as well, but for lines by bank. */

@@ -13,7 +13,7 @@
 #include "sim/builtins/calls.h"
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 25 };
+enum { SIM_ABI = 26 };
 
 /* Global accesses are logged and given to the cache model in batches. Where the
  * code does not know from before that a block's accesses fit, it makes room for
@@ -91,21 +91,28 @@ enum {
 };
 
 /* A group that has ended: its issue cycles, and the end of its accesses in the
- * log. */
+ * log. `more` groups of the row behind it have ended as well, took as many
+ * cycles each, and the log does not have their accesses: these are the group's,
+ * of which there are SIM_MOVED at most, each moved as far from group to group
+ * as it is from that of the entry before, which is of the same row. */
 typedef struct {
-    uint64_t cycles, log_end;
+    uint64_t cycles;
+    uint32_t log_end, more;
 } sim_ran;
+enum { SIM_MOVED = 32 };
 
 /* Groups to run one after the other. Code of short groups does so: it writes an
  * entry for each that has ended and goes on with the next one, while there are
- * fewer than n entries. Other code runs one group and writes nothing here. A
- * hook may end the row with the group that runs. */
+ * fewer than n entries; or it counts them to the last entry, `moved` at most.
+ * Other code runs one group and writes nothing here. A hook may end the row
+ * with the group that runs. */
 enum { SIM_ROW = 64 };
 typedef struct {
     sim_ran ran[SIM_ROW];
     uint64_t most;   /* cycles behind which no other group begins */
     uint32_t n;      /* at most SIM_ROW */
     uint32_t ended;  /* entries; the first need not be of this row */
+    uint32_t moved;  /* groups without entries that may run */
     uint32_t stride; /* from number to number in dimension 0 */
 } sim_row;
 

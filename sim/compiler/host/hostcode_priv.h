@@ -23,10 +23,14 @@ typedef struct {
 } host_ways;
 
 /* A row of groups: where the next one begins, NULL: the code runs one alone.
- * Allocas. */
+ * Allocas, all but the blocks. Groups of a regular row that follow two others
+ * run in code that notes nothing, from `quiet` on: more of them, of left. */
 typedef struct {
-    LLVMBasicBlockRef head;
+    LLVMBasicBlockRef head, quiet;
     LLVMValueRef ended, used, group;
+    LLVMValueRef logged; /* groups whose accesses the log has, in a row */
+    LLVMValueRef from;   /* where those of the running group begin */
+    LLVMValueRef more, left;
 } host_row;
 
 /* Fields of sim_check that code for checking sets: the item that runs, the
@@ -62,6 +66,7 @@ typedef struct {
     LLVMValueRef cycles, log_n;         /* allocas, promoted later */
     LLVMValueRef bases[4];              /* local, stack, kept, const */
     host_row row;
+    bool is_quiet; /* what is made now counts no cycles and logs nothing */
     uint32_t stack;
     uint32_t room;  /* entries that the log has for what comes now, at least */
     uint32_t *left; /* room at the end of each block */
@@ -119,6 +124,14 @@ LLVMValueRef host_row_begin(host *h);
 void host_row_restore(host *h);
 /* In place of a return. */
 void host_row_end(host *h);
+/* Behind the code of groups, where h->row.quiet is set: what the function's
+ * code is made for once more. Returns the group's number. */
+LLVMValueRef host_row_begin_quiet(host *h);
+
+/* regular.c: does each group of a row make the accesses of the one before, all
+ * of them moved by what does not change from group to group, and take as long?
+ * With no other loops than those over items: other groups take long enough. */
+bool host_is_regular(host *h);
 
 /* debug.c, for HOSTCODE_DEBUG. */
 /* h->fn is the code of h->from's subprogram. */

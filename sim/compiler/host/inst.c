@@ -303,9 +303,12 @@ void host_flush(host *h)
 
 static void log_piece(host *h, LLVMValueRef device, uint32_t bytes, bool store)
 {
-    LLVMValueRef n = LLVMBuildLoad2(h->builder, h->i64, h->log_n, "");
-    LLVMValueRef e = LLVMBuildZExt(h->builder, device, h->i64, ""), at;
+    LLVMValueRef n, e, at;
 
+    if (h->is_quiet)
+        return;
+    n = LLVMBuildLoad2(h->builder, h->i64, h->log_n, "");
+    e = LLVMBuildZExt(h->builder, device, h->i64, "");
     e = LLVMBuildOr(h->builder, e, k64(h, SIM_LOG_ENTRY(0, bytes, store)), "");
     at = LLVMBuildInBoundsGEP2(h->builder, h->i64, h->log, &n, 1, "");
     LLVMBuildStore(h->builder, e, at);

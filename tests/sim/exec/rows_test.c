@@ -95,6 +95,61 @@ static void draw_kernel(str *out)
     str_printf(out, "    out[g + %uu] = x;\n}\n", STATEMENTS * N - N);
 }
 
+/* What all groups do alike, each so many bytes behind the one before it. */
+static void draw_regular_index(str *out)
+{
+    static const char *const forms[] = {"g",
+                                        "gid + lid",
+                                        "gid * 3u + lid",
+                                        "lid",
+                                        "gid * 16u + 5u",
+                                        "2000u * 3u - gid * 3u + lid",
+                                        "17u",
+                                        "gid * (uint)(n & 7)",
+                                        "8000u - gid - lid",
+                                        "gid << 2",
+                                        "lid * gid",
+                                        "20000u - gid * 9u",
+                                        "9000u - gid * 2u"};
+
+    str_printf(out, "(%s)", PICK(forms));
+}
+
+static void draw_regular_statement(str *out, int k)
+{
+    static const char *const conditions[] = {
+        "lid == 0u", "(n & 1) == 0", "lid < (uint)n % 5u",
+        "lid + 1u < get_local_size(0)", "get_num_groups(0) > 40u"};
+    uint32_t kind = draw(5);
+
+    if (kind >= 3)
+        str_printf(out, "    if (%s)\n    ", PICK(conditions));
+    if (kind % 3 == 2) {
+        str_printf(out, "    out[g + %uu] = x;\n", (uint32_t)k * N);
+    } else {
+        str_puts(out, kind % 3 ? "    x ^= vload2(0, in + " : "    x += (in[");
+        draw_regular_index(out);
+        str_puts(out, kind % 3 ? ").y;\n" : "]);\n");
+    }
+}
+
+static void draw_regular_kernel(str *out)
+{
+    uint32_t n = 1 + draw(STATEMENTS - 1);
+
+    str_printf(out, "__kernel void k(__global const int *in, __global int *out,"
+                    " int n)\n"
+                    "{\n"
+                    "    uint g = get_global_id(0) + get_global_size(0) * "
+                    "get_global_id(1);\n"
+                    "    uint gid = get_group_id(0), lid = get_local_id(0);\n"
+                    "    int x = (int)g + n;\n"
+                    "    (void)lid; (void)gid;\n");
+    for (uint32_t k = 0; k < n; k++)
+        draw_regular_statement(out, (int)k);
+    str_printf(out, "    out[g + %uu] = x;\n}\n", STATEMENTS * N - N);
+}
+
 static void look(void *user, sim_wg *wg)
 {
     (void)user, (void)wg;
@@ -255,23 +310,23 @@ static void compare(rig *r, exec_launch l,
     forget(&alone);
 }
 
-START_TEST(rows_do_what_single_groups_do)
+static void try_kernel(int i, void (*draw_it)(str *out))
 {
     uint32_t groups[3], local;
     str source = {0};
     int *in;
     rig r;
 
-    state = (uint32_t)_i * 7919 + 1;
+    state = (uint32_t)i * 7919 + 1;
     rig_open(&r);
     draw_machine(&r);
-    draw_kernel(&source);
+    draw_it(&source);
     rig_compile(&r, str_text(&source), "k");
-    in = rig_buffer(&r, N * sizeof *in);
-    for (uint32_t k = 0; k < N; k++)
+    in = rig_buffer(&r, 2 * N * sizeof *in);
+    for (uint32_t k = 0; k < 2 * N; k++)
         in[k] = (int)rig_noise(k);
     rig_buffer(&r, STATEMENTS * N * sizeof *in);
-    rig_int(&r, _i);
+    rig_int(&r, i);
     for (int k = 0; k < 3; k++) {
         r.n_shaves = 1 + draw(16);
         local = 1 + draw(8);
@@ -282,6 +337,17 @@ START_TEST(rows_do_what_single_groups_do)
     }
     rig_close(&r);
     str_free(&source);
+}
+
+START_TEST(rows_do_what_single_groups_do)
+{
+    try_kernel(_i, draw_kernel);
+}
+END_TEST
+
+START_TEST(groups_without_entries_do_what_single_ones_do)
+{
+    try_kernel(_i, draw_regular_kernel);
 }
 END_TEST
 
@@ -361,6 +427,8 @@ int main(void)
 
     tcase_set_timeout(c, 300);
     tcase_add_loop_test(c, rows_do_what_single_groups_do, 0, KERNELS);
+    tcase_add_loop_test(c, groups_without_entries_do_what_single_ones_do, 0,
+                        KERNELS);
     tcase_add_loop_test(c, a_fault_in_a_row_has_its_group, 0, 12);
     tcase_add_loop_test(c, limits_hold_in_rows, 0, 60);
     suite_add_tcase(s, c);
