@@ -158,6 +158,66 @@ static vpu_status pass_unseen(engine *e, uint32_t i, bool *there)
     return VPU_OK;
 }
 
+/* The queue's next items were written long ago, perhaps by another thread: a
+ * group that stands for itself and its step, and one that does not. */
+static void fetch_next(const mach_queue *q, uint32_t at)
+{
+    const char *next = (const char *)&q->items[at];
+
+    if (at + 1 < q->n)
+        for (uint32_t k = 0; k < 3 * sizeof(mach_step); k += HOST_LINE)
+            __builtin_prefetch(next + k);
+}
+
+static uint64_t limit_of(const engine *e)
+{
+    return e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+}
+
+/* Most groups that move lines are one RUN step of a SHAVE that has no other
+ * group and no transfer on its way. Such a group enters no phase but this: its
+ * step is done where it lies. False: the next group is another one, or begins
+ * behind the launch's limit. */
+static bool enter_lone(engine *e, uint32_t i)
+{
+    engine_shave *s = &e->shaves[i];
+    const mach_queue *q = &e->queues[i];
+    const mach_step *group = &q->items[q->head];
+    uint32_t n = q->n - q->head;
+
+    if (n < 2 || group->kind != MACH_STEP_GROUP ||
+        group[1].kind != MACH_STEP_RUN ||
+        (n > 2 && group[2].kind != MACH_STEP_GROUP) ||
+        e->launch->double_buffered || !is_unseen(e, i) ||
+        s->accounted + e->desc->wg_dispatch > limit_of(e))
+        return false;
+    engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
+    fetch_next(q, q->head + 2);
+    s->groups[s->pos % N_SLOTS].id = group->id;
+    s->phase = MACH_COMP;
+    s->any = s->lone = true;
+    s->state = STEPS;
+    return true;
+}
+
+/* False: the SHAVE sleeps. */
+static bool do_lone(engine *e, uint32_t i)
+{
+    engine_shave *s = &e->shaves[i];
+
+    if (!engine_run_step(e, i, step_at(e, i, 1)))
+        return false;
+    if (s->accounted > limit_of(e)) /* it has not ended */
+        return true;
+    e->queues[i].head += 2;
+    e->profile->groups++;
+    e->profile->shave_groups[i]++;
+    s->lone = false;
+    s->phase = MACH_POST;
+    s->state = CHOOSE;
+    return true;
+}
+
 /* Take the next group of the queue; *there false when none is left. */
 static vpu_status load_group(engine *e, uint32_t i, bool *there)
 {
@@ -168,7 +228,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
 
     if (!st)
         st = pass_unseen(e, i, there);
-    if (st || !*there)
+    if (st || !*there || enter_lone(e, i))
         return st;
     if (step_at(e, i, at)->kind != MACH_STEP_GROUP)
         return err_set(e->err, VPU_ERR_INTERNAL,
@@ -187,12 +247,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
     }
     g->end = s->loaded_end = at;
     s->n_loaded++;
-    if (at + 1 < n) { /* what comes next was written long ago */
-        const char *next = (const char *)step_at(e, i, at);
-
-        for (uint32_t k = 0; k < 2 * sizeof(mach_step); k += HOST_LINE)
-            __builtin_prefetch(next + k);
-    }
+    fetch_next(&e->queues[i], e->queues[i].head + at);
     engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
     return VPU_OK;
 }
@@ -236,10 +291,10 @@ static vpu_status next_phase(engine *e, uint32_t i)
         s->pos = s->n_retired;
     } else {
         /* Before pre(0), after pre(0), or after post(n). */
-        if (s->any && s->phase == MACH_POST)
+        if (s->any && s->phase == MACH_POST && s->n_loaded > s->n_retired)
             retire_group(e, i);
         st = load_group(e, i, &there);
-        if (st)
+        if (st || s->lone)
             return st;
         if (there) {
             s->phase = MACH_PRE;
@@ -268,7 +323,7 @@ static bool has_phase(const engine_shave *s)
 static vpu_status choose_phase(engine *e, uint32_t i)
 {
     const engine_shave *s = &e->shaves[i];
-    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    uint64_t limit = limit_of(e);
     vpu_status st;
 
     do
@@ -407,7 +462,7 @@ static vpu_status limit_reached(engine *e)
 /* Let SHAVE i act until it sleeps. */
 static vpu_status shave_event(engine *e, uint32_t i)
 {
-    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    uint64_t limit = limit_of(e);
     engine_shave *s = &e->shaves[i];
     vpu_status st = VPU_OK;
 
@@ -435,6 +490,11 @@ static vpu_status shave_event(engine *e, uint32_t i)
             break;
         case STEPS:
         case RUNNING:
+            if (s->lone) {
+                if (!do_lone(e, i))
+                    return VPU_OK;
+                break;
+            }
             if (s->at == g->phase_end[s->phase]) {
                 emit_phase_end(e->trace, i, s->accounted);
                 s->state = CHOOSE;
@@ -501,7 +561,7 @@ static void tell_flows(engine *e, uint64_t t)
 
 static vpu_status replay(engine *e)
 {
-    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
+    uint64_t limit = limit_of(e);
     vpu_status st = VPU_OK;
 
     while (!st && e->n_active) {

@@ -70,6 +70,8 @@ typedef struct {
     bool any;     /* some phase has been chosen */
     bool charged; /* the step's own cycles are accounted */
     bool blocked; /* waits for transfers, since t */
+    bool lone;    /* runs the queue's first group, which is no more than a RUN
+                     step, and is not among those loaded */
     engine_run_progress run;
     uint32_t at; /* step in the queue, from its head */
     uint32_t loaded_end;

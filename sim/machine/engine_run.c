@@ -77,20 +77,35 @@ static uint64_t alone_of(const engine_run_cost *c)
     return c->issue + c->l2 + c->ddr + c->store;
 }
 
+/* Of n steps. */
+static void count_causes(uint64_t *causes, const engine_run_cost *c, uint64_t n)
+{
+    causes[MACH_CAUSE_ISSUE] += n * c->issue;
+    causes[MACH_CAUSE_L2] += n * c->l2;
+    causes[MACH_CAUSE_DDR] += n * c->ddr;
+    causes[MACH_CAUSE_STORE] += n * c->store;
+}
+
 static void account_run(engine *e, uint32_t i, const mach_step *step,
                         const engine_run_cost *c, uint64_t stretch)
 {
     const mach_mem_counts *m = &step->detail.mem;
     uint64_t begin = e->shaves[i].accounted;
+    mach_cause why = m->load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE;
 
+    count_memory(e->profile, m, c->bytes, 1);
+    if (!e->trace) {
+        count_causes(e->profile->by_cause[i], c, 1);
+        e->profile->by_cause[i][why] += stretch;
+        e->shaves[i].accounted += alone_of(c) + stretch;
+        return;
+    }
     engine_account(e, i, MACH_CAUSE_ISSUE, c->issue);
     engine_account(e, i, MACH_CAUSE_L2, c->l2);
     engine_account(e, i, MACH_CAUSE_DDR, c->ddr);
     engine_account(e, i, MACH_CAUSE_STORE, c->store);
-    engine_account(e, i, m->load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE,
-                   stretch);
-    count_memory(e->profile, m, c->bytes, 1);
-    if (e->trace && c->bytes)
+    engine_account(e, i, why, stretch);
+    if (c->bytes)
         emit_lines(e->trace, begin, e->shaves[i].accounted,
                    ((uint64_t)m->load_fills + m->store_fills) *
                        e->desc->l2_line,
@@ -108,9 +123,7 @@ bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
     if (passed > limit || e->shaves[i].accounted > limit - passed)
         return false;
     causes[MACH_CAUSE_DISPATCH] += n * e->desc->wg_dispatch;
-    causes[MACH_CAUSE_ISSUE] += n * c.issue;
-    causes[MACH_CAUSE_L2] += n * c.l2;
-    causes[MACH_CAUSE_STORE] += n * c.store;
+    count_causes(causes, &c, n);
     e->shaves[i].accounted += passed;
     count_memory(e->profile, &step->detail.mem, 0, n);
     return true;
@@ -123,9 +136,7 @@ static void count_likes(engine *e, uint32_t i, engine_likes *l)
     if (!l->n)
         return;
     causes[MACH_CAUSE_DISPATCH] += l->n * e->desc->wg_dispatch;
-    causes[MACH_CAUSE_ISSUE] += l->n * l->cost.issue;
-    causes[MACH_CAUSE_L2] += l->n * l->cost.l2;
-    causes[MACH_CAUSE_STORE] += l->n * l->cost.store;
+    count_causes(causes, &l->cost, l->n);
     count_memory(e->profile, &l->run->detail.mem, 0, l->n);
     l->n = 0;
 }
