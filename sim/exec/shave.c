@@ -265,34 +265,69 @@ static void move(uint64_t *list, const uint32_t *by, uint32_t n, uint32_t times)
                               MACH_ACCESS_IS_STORE(list[i]));
 }
 
+/* Groups of a row whose accesses go on evenly. */
+typedef struct {
+    uint64_t list[SIM_MOVED]; /* those of the group settled last */
+    uint32_t by[SIM_MOVED], n;
+    bool settles;           /* mach_cache_settles */
+    const mach_step *quiet; /* what one does that asks for the lines of the one
+                               before; NULL: not known */
+} moved_row;
+
+static void begin_moved(const exec_shave *s, uint32_t k, moved_row *m)
+{
+    const sim_ran *ran = &s->wg.row.ran[k];
+    const uint64_t *second = s->log + ran[-1].log_end;
+
+    m->n = ran->log_end - ran[-1].log_end;
+    for (uint32_t i = 0; i < m->n; i++)
+        m->by[i] = MACH_ACCESS_ADDR(second[i]) -
+                   MACH_ACCESS_ADDR(second[i - (int64_t)m->n]);
+    memcpy(m->list, second, m->n * sizeof *second);
+    m->settles = mach_cache_settles(s->cache, m->list, m->n);
+    m->quiet = NULL;
+}
+
+/* Of the next groups of the row, `most` at most, those that ask for the lines
+ * of the one settled last: they need not be looked up. Returns how many. */
+static uint32_t settle_quiet(exec_shave *s, moved_row *m, uint64_t group,
+                             uint32_t most)
+{
+    bool joins = joins_unlooked(s);
+    uint32_t n;
+
+    if (joins && m->settles && s->joinable != &s->likes[EXEC_LIKES])
+        m->quiet = s->joinable;
+    if (!most || !(joins || m->quiet))
+        return 0;
+    n = mach_cache_moved(s->cache, m->list, m->by, m->n, most);
+    if (joins || !n)
+        return join(s, group, n);
+    push_like(s, group, m->quiet);
+    return 1 + join(s, group + s->stride, n - 1);
+}
+
 /* The groups behind s->wg.row.ran[k] that have no entry; ends: the last of them
  * is the SHAVE's. */
 static void settle_moved(exec_shave *s, uint32_t k, bool ends)
 {
     const sim_ran *ran = &s->wg.row.ran[k];
-    const uint64_t *second = s->log + ran[-1].log_end, *first;
-    uint64_t list[SIM_MOVED], group = s->ran_group[k];
-    uint32_t by[SIM_MOVED], n = ran->log_end - ran[-1].log_end, j = 0;
-    uint32_t join_end = ran->more - ends;
+    uint64_t group = s->ran_group[k] + s->stride;
+    moved_row m;
 
-    first = second - n;
-    for (uint32_t i = 0; i < n; i++)
-        by[i] = MACH_ACCESS_ADDR(second[i]) - MACH_ACCESS_ADDR(first[i]);
-    memcpy(list, second, n * sizeof *list);
-    while (j < ran->more) {
-        uint32_t on = 0;
+    begin_moved(s, k, &m);
+    for (uint32_t left = ran->more; left;) {
+        uint32_t n = settle_quiet(s, &m, group, left - ends);
 
-        if (j < join_end && joins_unlooked(s))
-            on = join(s, group + s->stride,
-                      mach_cache_moved(s->cache, list, by, n, join_end - j));
-        if (j + on < ran->more) {
-            move(list, by, n, ++on);
-            look_up(s, list, n);
-            settle_group(s, group + on * s->stride, ran->cycles,
-                         ends && j + on == ran->more);
-        }
-        group += on * s->stride;
-        j += on;
+        left -= n;
+        group += n * s->stride;
+        if (!left)
+            return;
+        move(m.list, m.by, m.n, n + 1);
+        look_up(s, m.list, m.n);
+        settle_group(s, group, ran->cycles, ends && left == 1);
+        left--;
+        group += s->stride;
     }
 }
 

@@ -418,6 +418,20 @@ uint32_t mach_cache_moved(const mach_cache *c, const uint64_t *list,
     return most;
 }
 
+bool mach_cache_settles(const mach_cache *c, const uint64_t *list, size_t n)
+{
+    bool stored = false;
+
+    if (!c->fast || n > c->l1.n_ways || n > c->l2.n_ways)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (stored && !MACH_ACCESS_IS_STORE(list[i]))
+            return false;
+        stored |= MACH_ACCESS_IS_STORE(list[i]);
+    }
+    return true;
+}
+
 static mach_mem_counts counted(const mach_cache *c)
 {
     mach_mem_counts now = c->counts;

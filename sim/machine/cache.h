@@ -55,6 +55,13 @@ uint32_t mach_cache_again(const mach_cache *c, const uint64_t *list,
 uint32_t mach_cache_moved(const mach_cache *c, const uint64_t *list,
                           const uint32_t *by, size_t period, uint32_t most);
 
+/* If such a list has just run, whatever its accesses met, do the next lists
+ * that ask for the same lines hit, and leave all tags as they are? They do
+ * where the lines fit into any set together and no load follows a store: a load
+ * that missed L1 would put its line in front of the stored one in L2, where it
+ * is not put again. */
+bool mach_cache_settles(const mach_cache *c, const uint64_t *list, size_t n);
+
 /* As mach_cache_run, one access after the other; what access k did is added to
  * counts[owner[k]] as well, but for lines by bank. */
 void mach_cache_run_owned(mach_cache *c, const uint64_t *list, size_t n,
