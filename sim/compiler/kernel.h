@@ -33,9 +33,10 @@ typedef struct {
     const sim_debug *debug;       /* not NULL: for a debugger; never cached */
     const sim_checking *checking; /* not NULL: for checking */
     const sim_hooks *hooks;       /* what the code calls; NULL = no code */
-    /* The local size of its launches: this machine's code of variants that they
-     * do not run is not made, and sim_lacks_code says so of other sizes. NULL =
-     * code for any. Code for a debugger or for checking is for any. */
+    /* The local size of its launches: of variants that they do not run neither
+     * the SHAVE program nor this machine's code is made, and sim_lacks_code
+     * says so of other sizes. NULL = code for any. Code for a debugger or for
+     * checking is for any. */
     const uint32_t *local;
     const log_sink *log;
 } kernel_compile_config;
@@ -120,8 +121,8 @@ vpu_status kernel_build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
                             kernel_bin *out, vpu_error *err);
 
-/* The SHAVE program of each variant, NULL where there is none, verified. In the
- * arena.
+/* The SHAVE program of each variant, NULL where there is none or it was not made
+ * (kernel_compile_config.local), verified. In the arena.
  *
  * VPU_ERR_PARSE  the kernel's file has none, or a damaged one */
 vpu_status kernel_programs(const sim_kernel *k, arena *a,

@@ -58,7 +58,8 @@ typedef struct {
     uint32_t factor;      /* items of dimension 0 per run of the item code */
     uint32_t stack_bytes; /* private arrays left after optimisation */
     uint32_t item_bytes;  /* kept across barriers, per factor items */
-    uint32_t n_bundles;   /* operations' cycles summed, for information */
+    uint32_t n_bundles;   /* operations' cycles summed, for information; 0: no
+                             program was made */
     sim_wg_fn *fn;        /* NULL: none for this machine, sim_lacks_code */
 } sim_variant;
 

@@ -320,7 +320,8 @@ typedef struct {
     size_t n_object;
 } code;
 
-/* The SHAVE program of a variant and its function in hm, as c->kind says. */
+/* The SHAVE program of a variant and its function in hm, as c->kind says;
+ * nothing of one that launches of c->local do not run. */
 static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
 {
     static const hostcode_kind kinds[] = {
@@ -347,6 +348,8 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
         p = without_program(fn, c->a);
         return hostcode_add(hm, &source, c->a, &out->stack_bytes, err);
     }
+    if (!sim_runs_variant(c->k, (sim_variant_kind)v, c->local))
+        return VPU_OK;
     st = shave_build(fn, sim_variant_name((sim_variant_kind)v), c->layout, c->a,
                      &p, err);
     if (st)
@@ -355,9 +358,7 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
     for (uint32_t b = 0; b < p.fn.n_blocks; b++)
         out->n_bundles += p.fn.blocks[b].cycles;
     out->stack_bytes = p.fn.private_bytes;
-    return sim_runs_variant(c->k, (sim_variant_kind)v, c->local)
-               ? hostcode_add(hm, &source, c->a, &stack, err)
-               : VPU_OK;
+    return hostcode_add(hm, &source, c->a, &stack, err);
 }
 
 /* All, before the first is made: which one runs depends on which there are. */
