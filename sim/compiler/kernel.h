@@ -121,8 +121,8 @@ vpu_status kernel_build_bin(const kernel_source *file,
                             const kernel_compile_config *cfg, arena *a,
                             kernel_bin *out, vpu_error *err);
 
-/* The SHAVE program of each variant, NULL where there is none or it was not made
- * (kernel_compile_config.local), verified. In the arena.
+/* The SHAVE program of each variant, NULL where there is none or it was not
+ * made (kernel_compile_config.local), verified. In the arena.
  *
  * VPU_ERR_PARSE  the kernel's file has none, or a damaged one */
 vpu_status kernel_programs(const sim_kernel *k, arena *a,

@@ -75,13 +75,13 @@ typedef struct exec_shave {
     uint32_t n_ran; /* entries of wg.row.ran */
     uint64_t ran_group[SIM_ROW];
     uint32_t n_unsettled; /* groups of these entries */
-    uint64_t uncharged; /* their cycles */
-    uint64_t log_from;  /* entries before are looked up */
-    uint32_t log_each;  /* entries of the group that ran last */
-    uint64_t group;     /* running now */
-    mach_phase phase;   /* and its phase */
-    bool running;       /* a group is begun and not done */
-    uint64_t done;      /* groups */
+    uint64_t uncharged;   /* their cycles */
+    uint64_t log_from;    /* entries before are looked up */
+    uint32_t log_each;    /* entries of the group that ran last */
+    uint64_t group;       /* running now */
+    mach_phase phase;     /* and its phase */
+    bool running;         /* a group is begun and not done */
+    uint64_t done;        /* groups */
     fault_scope scope;
     str printed;       /* printf output of the group so far */
     print_log *prints; /* the launch's; NULL = nobody wants it */
