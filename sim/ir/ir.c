@@ -153,6 +153,30 @@ uint32_t ir_post_order(const ir_cfg *c, uint32_t *order, ir_word *seen)
     return n;
 }
 
+ir_word *ir_loop_blocks(const ir_cfg *c, uint32_t header, uint32_t latch,
+                        arena *a)
+{
+    uint32_t *stack = arena_array(a, uint32_t, c->n_blocks + 1), top = 0;
+    ir_word *in = ir_bits(a, c->n_blocks);
+
+    ir_bit_set(in, header);
+    if (latch != header)
+        stack[top++] = latch;
+    ir_bit_set(in, latch);
+    while (top) {
+        const uint32_t *p = c->preds[stack[--top]];
+
+        if (!p[0])
+            return NULL;
+        for (uint32_t k = 1; k <= p[0]; k++)
+            if (!ir_bit(in, p[k])) {
+                ir_bit_set(in, p[k]);
+                stack[top++] = p[k];
+            }
+    }
+    return in;
+}
+
 ir_word **ir_post_dominators(const ir_cfg *c, arena *a)
 {
     ir_word **pd = arena_array(a, ir_word *, c->n_blocks);
@@ -468,6 +492,18 @@ LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
         if (LLVMGetIncomingBlock(phi, k) == block)
             return LLVMGetIncomingValue(phi, k);
     return NULL;
+}
+
+bool ir_counts_up(LLVMValueRef phi, LLVMBasicBlockRef latch, LLVMValueRef v)
+{
+    LLVMValueRef one;
+
+    if (!LLVMIsAPHINode(phi) || !LLVMIsABinaryOperator(v) ||
+        LLVMGetInstructionOpcode(v) != LLVMAdd || LLVMGetOperand(v, 0) != phi)
+        return false;
+    one = LLVMGetOperand(v, 1);
+    return LLVMIsAConstantInt(one) && LLVMConstIntGetZExtValue(one) == 1 &&
+           ir_incoming_from(phi, latch) == v;
 }
 
 LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map)

@@ -69,6 +69,13 @@ static inline void ir_bit_set(ir_word *b, uint32_t i)
  * their bits. */
 uint32_t ir_post_order(const ir_cfg *c, uint32_t *order, ir_word *seen);
 
+/* Bits of the blocks from which block `latch` is reached without passing block
+ * `header`, both of these included: the blocks of the loop from header to
+ * latch. NULL: nothing leads to one of them, so the header is not in front of
+ * all. */
+ir_word *ir_loop_blocks(const ir_cfg *c, uint32_t header, uint32_t latch,
+                        arena *a);
+
 /* Post-dominators: pdom[b] has bit p when every path from b to an exit passes p
  * (b itself included). Blocks that reach no exit get all bits. */
 ir_word **ir_post_dominators(const ir_cfg *c, arena *a);
@@ -128,6 +135,10 @@ LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
 /* What phi already gets from block, or NULL. A block that comes in several
  * times (cases of a switch) must bring the same value each time. */
 LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block);
+
+/* Is v what phi, of a block with this latch, is one iteration later, and that
+ * is phi + 1? */
+bool ir_counts_up(LLVMValueRef phi, LLVMBasicBlockRef latch, LLVMValueRef v);
 
 /* Declare (or find) a function of the module. */
 LLVMValueRef ir_declare(LLVMModuleRef m, const char *name, LLVMTypeRef type);

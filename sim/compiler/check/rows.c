@@ -59,43 +59,12 @@ static const level *outermost(const loop *l)
 
 /* --- the loops ----------------------------------------------------------- */
 
-/* Blocks from which the latch is reached without passing the header. */
 static bool find_blocks(loop *l, level *v)
 {
-    uint32_t n = l->cfg.n_blocks, top = 0, *stack;
-    uint32_t header = ir_cfg_number(&l->cfg, v->header);
-    uint32_t latch = ir_cfg_number(&l->cfg, v->latch);
-
-    stack = arena_array(l->a, uint32_t, n + 1);
-    v->in = ir_bits(l->a, n);
-    ir_bit_set(v->in, header);
-    if (latch != header)
-        stack[top++] = latch;
-    ir_bit_set(v->in, latch);
-    while (top) {
-        const uint32_t *p = l->cfg.preds[stack[--top]];
-
-        if (!p[0])
-            return false;
-        for (uint32_t k = 1; k <= p[0]; k++)
-            if (!ir_bit(v->in, p[k])) {
-                ir_bit_set(v->in, p[k]);
-                stack[top++] = p[k];
-            }
-    }
-    return !ir_bit(v->in, ir_cfg_number(&l->cfg, v->before)) &&
+    v->in = ir_loop_blocks(&l->cfg, ir_cfg_number(&l->cfg, v->header),
+                           ir_cfg_number(&l->cfg, v->latch), l->a);
+    return v->in && !ir_bit(v->in, ir_cfg_number(&l->cfg, v->before)) &&
            !ir_bit(v->in, ir_cfg_number(&l->cfg, v->exit));
-}
-
-static bool is_add_of_one(LLVMValueRef i, LLVMValueRef to)
-{
-    LLVMValueRef one;
-
-    if (!LLVMIsABinaryOperator(i) || LLVMGetInstructionOpcode(i) != LLVMAdd ||
-        LLVMGetOperand(i, 0) != to)
-        return false;
-    one = LLVMGetOperand(i, 1);
-    return LLVMIsAConstantInt(one) && LLVMConstIntGetZExtValue(one) == 1;
 }
 
 static bool is_phi_of(LLVMValueRef v, LLVMBasicBlockRef header)
@@ -120,8 +89,7 @@ static bool find_count(loop *l, level *v)
     if (LLVMTypeOf(next) != l->i32 || !LLVMIsABinaryOperator(next))
         return false;
     v->lid = LLVMGetOperand(next, 0);
-    return is_phi_of(v->lid, v->header) && is_add_of_one(next, v->lid) &&
-           ir_incoming_from(v->lid, v->latch) == next;
+    return is_phi_of(v->lid, v->header) && ir_counts_up(v->lid, v->latch, next);
 }
 
 /* The loop over items with this header. */
@@ -147,7 +115,7 @@ static bool find_innermost(loop *l)
 
     if (!find_level(l, LLVMGetInstructionParent(l->item), v) ||
         !is_phi_of(number, v->header) ||
-        !is_add_of_one(ir_incoming_from(number, v->latch), number))
+        !ir_counts_up(number, v->latch, ir_incoming_from(number, v->latch)))
         return false;
     v->number = number;
     l->n_levels = 1;

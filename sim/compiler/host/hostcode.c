@@ -124,30 +124,6 @@ static bool counted(host *h, LLVMValueRef br, uint32_t header, counter *out)
 /* Loops of fewer iterations are not looked at. */
 enum { FEW_TRIPS = 1 << 16 };
 
-/* Blocks of the loop that goes round from latch to header. */
-static ir_word *loop_body(host *h, uint32_t header, uint32_t latch)
-{
-    ir_word *in = ir_bits(h->arena, h->cfg.n_blocks);
-    uint32_t *work = arena_array(h->arena, uint32_t, h->cfg.n_blocks + 1),
-             n = 0;
-
-    ir_bit_set(in, header);
-    if (latch != header) {
-        ir_bit_set(in, latch);
-        work[n++] = latch;
-    }
-    while (n) {
-        const uint32_t *preds = h->cfg.preds[work[--n]];
-
-        for (uint32_t k = 1; k <= preds[0]; k++)
-            if (!ir_bit(in, preds[k])) {
-                ir_bit_set(in, preds[k]);
-                work[n++] = preds[k];
-            }
-    }
-    return in;
-}
-
 /* Does an instruction take as long as the kernel likes? */
 static bool is_long_by_itself(LLVMValueRef i)
 {
@@ -172,10 +148,10 @@ static bool ends_for_good(const host *h, uint32_t block)
 static uint64_t cycles_of_trip(host *h, uint32_t header, uint32_t latch,
                                bool items)
 {
-    ir_word *in = loop_body(h, header, latch);
-    uint64_t n = 1;
+    ir_word *in = ir_loop_blocks(&h->cfg, header, latch, h->arena);
+    uint64_t n = in != NULL;
 
-    for (uint32_t b = 0; b < h->cfg.n_blocks; b++) {
+    for (uint32_t b = 0; in && b < h->cfg.n_blocks; b++) {
         const uint32_t *succs = h->cfg.succs[b];
         const shave_cost *c = &h->program->costs[b];
 
@@ -241,6 +217,7 @@ static bool foresee(host *h, uint32_t header, foreseen *out)
 static bool is_inner(host *h, const foreseen *f)
 {
     foreseen outer;
+    const ir_word *in;
 
     for (uint32_t b = 0; b < h->cfg.n_blocks && f->items; b++) {
         const uint32_t *succs = h->cfg.succs[b];
@@ -249,7 +226,8 @@ static bool is_inner(host *h, const foreseen *f)
             if (h->rpo[succs[k]] < h->rpo[f->header] && b != f->latch &&
                 h->rpo[b] >= h->rpo[f->latch] && ends_item_loop(h, b) &&
                 foresee(h, succs[k], &outer) &&
-                ir_bit(loop_body(h, succs[k], b), f->header))
+                (in = ir_loop_blocks(&h->cfg, succs[k], b, h->arena)) &&
+                ir_bit(in, f->header))
                 return true;
     }
     return false;
@@ -491,15 +469,14 @@ static LLVMBasicBlockRef pay_on_way(host *h, LLVMBasicBlockRef to,
 
 static void choose(host *h, LLVMValueRef t, uint32_t block)
 {
-    const uint32_t *edge = h->program->costs[block].edge;
+    const uint32_t *edge = h->is_quiet ? NULL : h->program->costs[block].edge;
     unsigned n = LLVMGetNumSuccessors(t);
     host_ways *w = arena_new(h->arena, host_ways);
     LLVMValueRef r;
 
     w->ends = arena_array(h->arena, LLVMBasicBlockRef, n);
     for (unsigned k = 0; k < n; k++)
-        w->ends[k] =
-            pay_on_way(h, target(h, t, k), edge && !h->is_quiet ? edge[k] : 0);
+        w->ends[k] = pay_on_way(h, target(h, t, k), edge ? edge[k] : 0);
     r = LLVMBuildSwitch(h->builder, host_operand(h, t, 0), w->ends[0], n);
     for (unsigned k = 1; k < n; k++)
         LLVMAddCase(r, LLVMGetOperand(t, 2 * k), w->ends[k]);

@@ -63,54 +63,36 @@ static bool varies(const loop *l, LLVMValueRef v)
            ir_bit(l->in, ir_cfg_number(l->cfg, LLVMGetInstructionParent(v)));
 }
 
-/* Blocks from which the latch is reached without passing the header. False:
- * there is another way in, or another way round. */
+/* False: there is another way in, or another way round. */
 static bool find_blocks(loop *l)
 {
-    uint32_t *stack = l->stack, top = 0;
     uint32_t header = ir_cfg_number(l->cfg, l->header);
     uint32_t latch = ir_cfg_number(l->cfg, l->latch);
     const uint32_t *preds = l->cfg->preds[header];
 
-    ir_bit_set(l->in, header);
-    if (latch != header)
-        stack[top++] = latch;
-    ir_bit_set(l->in, latch);
-    while (top) {
-        const uint32_t *p = l->cfg->preds[stack[--top]];
-
-        if (!p[0])
-            return false;
-        for (uint32_t k = 1; k <= p[0]; k++)
-            if (!ir_bit(l->in, p[k])) {
-                ir_bit_set(l->in, p[k]);
-                stack[top++] = p[k];
-            }
-    }
-    for (uint32_t k = 1; k <= preds[0]; k++)
+    l->in = ir_loop_blocks(l->cfg, header, latch, l->a);
+    for (uint32_t k = 1; l->in && k <= preds[0]; k++)
         if (preds[k] != latch && ir_bit(l->in, preds[k]))
             return false;
-    return true;
+    return l->in != NULL;
 }
 
 /* item: a phi that goes up by one from iteration to iteration. */
 static bool find_item(loop *l)
 {
-    LLVMValueRef cmp = LLVMGetCondition(l->br), one;
+    LLVMValueRef cmp = LLVMGetCondition(l->br);
 
     if (!LLVMIsAICmpInst(cmp) || LLVMGetICmpPredicate(cmp) != LLVMIntULT)
         return false;
     l->next = LLVMGetOperand(cmp, 0);
     l->items = LLVMGetOperand(cmp, 1);
-    if (LLVMTypeOf(l->next) != l->i32 || !LLVMIsAInstruction(l->next) ||
-        LLVMGetInstructionOpcode(l->next) != LLVMAdd || varies(l, l->items))
+    if (LLVMTypeOf(l->next) != l->i32 || !LLVMIsABinaryOperator(l->next) ||
+        varies(l, l->items))
         return false;
     l->item = LLVMGetOperand(l->next, 0);
-    one = LLVMGetOperand(l->next, 1);
-    return LLVMIsAPHINode(l->item) &&
+    return LLVMIsAInstruction(l->item) &&
            LLVMGetInstructionParent(l->item) == l->header &&
-           ir_incoming_from(l->item, l->latch) == l->next &&
-           LLVMIsAConstantInt(one) && LLVMConstIntGetZExtValue(one) == 1;
+           ir_counts_up(l->item, l->latch, l->next);
 }
 
 /* Is v the item's number plus what does not change in the loop? */
@@ -436,7 +418,6 @@ static bool find_loop(loop *l, LLVMValueRef br)
     l->latch = LLVMGetInstructionParent(br);
     l->header = LLVMGetSuccessor(br, 0);
     l->exit = LLVMGetSuccessor(br, 1);
-    l->in = ir_bits(l->a, l->cfg->n_blocks);
     l->seen = ir_bits(l->a, l->cfg->n_blocks);
     l->stack = arena_array(l->a, uint32_t, l->cfg->n_blocks + 1);
     if (LLVMIsAPHINode(LLVMGetFirstInstruction(l->exit)) || !find_blocks(l) ||

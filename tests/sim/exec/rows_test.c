@@ -120,8 +120,22 @@ static void draw_regular_statement(str *out, int k)
     static const char *const conditions[] = {
         "lid == 0u", "(n & 1) == 0", "lid < (uint)n % 5u",
         "lid + 1u < get_local_size(0)", "get_num_groups(0) > 40u"};
-    uint32_t kind = draw(5);
+    static const char *const choices[] = {"n & 3", "(int)lid", "n - (int)lid"};
+    uint32_t kind = draw(6);
 
+    if (kind == 5) {
+        str_printf(out,
+                   "    switch (%s) {\n"
+                   "    case 0: case 2: x += in[g]; break;\n"
+                   "    case 1: x ^= in[gid]; break;\n"
+                   "    case 3: case 5: x += 7;\n"
+                   "    case 4: x = out[g + %uu]; break;\n"
+                   "    case 6: case 7: case 9: x -= in[lid];\n"
+                   "    default: x++;\n"
+                   "    }\n",
+                   PICK(choices), (uint32_t)k * N);
+        return;
+    }
     if (kind >= 3)
         str_printf(out, "    if (%s)\n    ", PICK(conditions));
     if (kind % 3 == 2) {
