@@ -296,11 +296,12 @@ static uint32_t settle_quiet(exec_shave *s, moved_row *m, uint64_t group,
     bool joins = joins_unlooked(s);
     uint32_t n;
 
-    if (joins && m->settles && s->joinable != &s->likes[EXEC_LIKES])
-        m->quiet = s->joinable;
     if (!most || !(joins || m->quiet))
         return 0;
     n = mach_cache_moved(s->cache, m->list, m->by, m->n, most);
+    /* An access of two lines would count twice: here none is. */
+    if (n && joins && m->settles && s->joinable != &s->likes[EXEC_LIKES])
+        m->quiet = s->joinable;
     if (joins || !n)
         return join(s, group, n);
     push_like(s, group, m->quiet);

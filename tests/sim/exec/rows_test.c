@@ -365,6 +365,37 @@ START_TEST(groups_without_entries_do_what_single_ones_do)
 }
 END_TEST
 
+/* A group that asks for two lines where its neighbours ask for one counts
+ * more, though all of them hit. */
+START_TEST(a_load_of_two_lines_counts_twice)
+{
+    const uint32_t groups[3] = {120, 40, 1};
+    str source = {0};
+    int *in;
+    rig r;
+
+    str_puts(&source,
+             "__kernel void k(__global const int *in, __global int *out,\n"
+             "                int n)\n"
+             "{\n"
+             "    uint g = get_global_id(0) + 120u * get_global_id(1);\n"
+             "    int2 x = vload2(0, in + 1 + get_group_id(0));\n"
+             "    out[g + (uint)n] = x.x ^ x.y;\n"
+             "}\n");
+    rig_open(&r);
+    rig_compile(&r, str_text(&source), "k");
+    in = rig_buffer(&r, 4096);
+    for (uint32_t k = 0; k < 1024; k++)
+        in[k] = (int)rig_noise(k);
+    rig_buffer(&r, N * sizeof *in);
+    rig_int(&r, 5 + _i);
+    r.n_shaves = 1 + (uint32_t)_i % 3;
+    compare(&r, launch_of(&r, groups, 1), run, &source);
+    rig_close(&r);
+    str_free(&source);
+}
+END_TEST
+
 /* The group that faults is told, wherever it stands in its row. */
 START_TEST(a_fault_in_a_row_has_its_group)
 {
@@ -443,6 +474,7 @@ int main(void)
     tcase_add_loop_test(c, rows_do_what_single_groups_do, 0, KERNELS);
     tcase_add_loop_test(c, groups_without_entries_do_what_single_ones_do, 0,
                         KERNELS);
+    tcase_add_loop_test(c, a_load_of_two_lines_counts_twice, 0, 12);
     tcase_add_loop_test(c, a_fault_in_a_row_has_its_group, 0, 12);
     tcase_add_loop_test(c, limits_hold_in_rows, 0, 60);
     suite_add_tcase(s, c);
