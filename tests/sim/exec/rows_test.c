@@ -427,6 +427,37 @@ START_TEST(a_fault_in_a_row_has_its_group)
 }
 END_TEST
 
+/* So is one whose accesses go on evenly, to where no memory is. */
+START_TEST(a_fault_in_an_even_row_has_its_group)
+{
+    const uint32_t groups[3] = {900, 2, 1};
+    outcome alone, o;
+    rig r;
+
+    rig_open(&r);
+    rig_compile(&r,
+                "__kernel void k(__global const int *in, __global int *out,\n"
+                "                int n)\n"
+                "{\n"
+                "    out[get_group_id(0)] = in[get_group_id(0) * (uint)n];\n"
+                "}\n",
+                "k");
+    rig_buffer(&r, 1 << 24);
+    rig_buffer(&r, 4096);
+    rig_int(&r, 60000 + _i * 9001);
+    r.n_shaves = 1; /* of several the one comes first whose round is longer */
+    alone = run(&r, launch_of(&r, groups, 1), true);
+    o = run(&r, launch_of(&r, groups, 1), false);
+    ck_assert_int_eq(o.st, VPU_ERR_FAULT);
+    ck_assert_uint_gt(o.result.fault_group, 16);
+    ck_assert_uint_eq(o.result.fault_group, alone.result.fault_group);
+    ck_assert_str_eq(alone.err.msg, o.err.msg);
+    forget(&alone);
+    forget(&o);
+    rig_close(&r);
+}
+END_TEST
+
 /* As many cycles are enough, or too few, as for groups alone. */
 START_TEST(limits_hold_in_rows)
 {
@@ -476,6 +507,7 @@ int main(void)
                         KERNELS);
     tcase_add_loop_test(c, a_load_of_two_lines_counts_twice, 0, 12);
     tcase_add_loop_test(c, a_fault_in_a_row_has_its_group, 0, 12);
+    tcase_add_loop_test(c, a_fault_in_an_even_row_has_its_group, 0, 8);
     tcase_add_loop_test(c, limits_hold_in_rows, 0, 60);
     suite_add_tcase(s, c);
     r = srunner_create(s);
