@@ -88,6 +88,27 @@ typedef struct exec_shave {
     atomic_bool *stop; /* time is over */
 } exec_shave;
 
+/* Do its steps cost time? */
+static inline bool exec_timed(const exec_shave *s)
+{
+    return s->launch->how.timing != EXEC_NO_TIMING;
+}
+
+/* Observer i of the launch; NULL: it does not look at the group. */
+static inline const exec_observer *exec_observer_of(const exec_shave *s,
+                                                    uint32_t i)
+{
+    const exec_observer *o = s->launch->observers[i];
+
+    return !o->group || *o->group == s->group ? o : NULL;
+}
+
+/* For each observer that has this callback and looks at the group. */
+#define EXEC_FOR_OBSERVERS(s, o, callback)                           \
+    for (uint32_t each = 0; each < (s)->launch->n_observers; each++) \
+        for (const exec_observer *o = exec_observer_of(s, each);     \
+             o && o->callback; o = NULL)
+
 /* Run groups until the queue holds `room` steps, the groups end, or a fault
  * (scope.kind). Called from any one thread at a time. */
 void exec_shave_run(exec_shave *s);
