@@ -5,6 +5,7 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
+#include "sim/compiler/check/wide.h"
 #include "sim/ir/ir.h"
 
 /* Of a loop there will be two more forms, of loops of so many instructions in
@@ -788,6 +789,38 @@ static void build_ask(loop *l, LLVMBasicBlockRef at, LLVMBasicBlockRef yes,
     LLVMBuildCondBr(l->b, some, yes, no);
 }
 
+static bool is_next_ones(const void *user, LLVMValueRef i)
+{
+    const loop *l = user;
+    step s = step_of(l, i);
+
+    return s.how == STEP_KNOWN && !s.by[0];
+}
+
+/* The innermost loop without checks does several items at once. */
+static void widen(loop *l, copy *c)
+{
+    const level *v = &l->levels[0];
+
+    wide_add(&(const wide_loop){
+        .a = l->a,
+        .m = l->m,
+        .b = l->b,
+        .cfg = &l->cfg,
+        .order = l->order,
+        .n = l->n,
+        .in = v->in,
+        .header = v->header,
+        .latch = v->latch,
+        .before = v->before,
+        .lid = v->lid,
+        .bound = v->bound,
+        .copy = &c->map,
+        .copy_before = l->n_levels > 1 ? block_of(c, v->before) : c->before,
+        .is_same = is_next_ones,
+        .user = l});
+}
+
 static void add_forms(loop *l)
 {
     LLVMBasicBlockRef ask, slow, told;
@@ -809,6 +842,7 @@ static void add_forms(loop *l)
     build_ask(l, ask, first.before, slow);
     copy_loop(l, &first);
     copy_loop(l, &fast);
+    widen(l, &fast);
     LLVMPositionBuilderAtEnd(l->b, told);
     ok = tell(l, &(const ir_call){CALL_check_rows, l->i32, NULL, 0});
     ok = LLVMBuildICmp(l->b, LLVMIntNE, ok, k32(l, 0), "");
