@@ -78,7 +78,7 @@ static void draw_statement(str *out, int k)
 
 enum { STATEMENTS = 6 };
 
-static void draw_kernel(str *out)
+static void draw_from(str *out, void (*draw_one)(str *out, int k))
 {
     uint32_t n = 1 + draw(STATEMENTS - 1);
 
@@ -91,8 +91,13 @@ static void draw_kernel(str *out)
                     "    int x = (int)g + n;\n"
                     "    (void)lid; (void)gid;\n");
     for (uint32_t k = 0; k < n; k++)
-        draw_statement(out, (int)k);
+        draw_one(out, (int)k);
     str_printf(out, "    out[g + %uu] = x;\n}\n", STATEMENTS * N - N);
+}
+
+static void draw_kernel(str *out)
+{
+    draw_from(out, draw_statement);
 }
 
 /* What all groups do alike, each so many bytes behind the one before it. */
@@ -149,19 +154,7 @@ static void draw_regular_statement(str *out, int k)
 
 static void draw_regular_kernel(str *out)
 {
-    uint32_t n = 1 + draw(STATEMENTS - 1);
-
-    str_printf(out, "__kernel void k(__global const int *in, __global int *out,"
-                    " int n)\n"
-                    "{\n"
-                    "    uint g = get_global_id(0) + get_global_size(0) * "
-                    "get_global_id(1);\n"
-                    "    uint gid = get_group_id(0), lid = get_local_id(0);\n"
-                    "    int x = (int)g + n;\n"
-                    "    (void)lid; (void)gid;\n");
-    for (uint32_t k = 0; k < n; k++)
-        draw_regular_statement(out, (int)k);
-    str_printf(out, "    out[g + %uu] = x;\n}\n", STATEMENTS * N - N);
+    draw_from(out, draw_regular_statement);
 }
 
 static void look(void *user, sim_wg *wg)
