@@ -201,14 +201,15 @@ static uint32_t join(exec_shave *s, uint64_t group, uint32_t n)
  * without being looked up. *row: the end of a row found before. */
 static uint32_t join_entries(exec_shave *s, uint32_t k, uint32_t *row)
 {
+    uint32_t n;
+
     if (!k || s->wg.row.ran[k].more || !joins_unlooked(s))
         return 0;
     if (*row <= k)
         *row = row_end(s, k);
-    return join(s, s->ran_group[k + 1],
-                mach_cache_again(s->cache, s->log + s->log_from,
-                                 s->wg.row.ran[k].log_end - s->log_from,
-                                 *row - k - 1));
+    n = mach_cache_again(s->cache, s->log + s->log_from,
+                         s->wg.row.ran[k].log_end - s->log_from, *row - k - 1);
+    return n ? join(s, s->ran_group[k + 1], n) : 0;
 }
 
 /* The step of a group whose accesses are looked up. last: it is the SHAVE's
