@@ -13,7 +13,7 @@
 #include "sim/builtins/calls.h"
 
 /* Bump when compiled code and this header stop fitting together. */
-enum { SIM_ABI = 27 };
+enum { SIM_ABI = 30 };
 
 /* Global accesses are logged and given to the cache model in batches. Where the
  * code does not know from before that a block's accesses fit, it makes room for

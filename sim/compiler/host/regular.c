@@ -134,6 +134,12 @@ static void find_all(regular *r)
     }
 }
 
+/* Groups that see each other do not run in rows. */
+static bool is_atomic(LLVMValueRef i)
+{
+    return LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
+}
+
 /* The address of an access that the log has, or what a branch hangs on. */
 static LLVMValueRef what_matters(LLVMValueRef i, bool *branches)
 {
@@ -144,8 +150,7 @@ static LLVMValueRef what_matters(LLVMValueRef i, bool *branches)
         return !LLVMIsAReturnInst(i) && LLVMGetNumSuccessors(i) > 1
                    ? LLVMGetOperand(i, 0)
                    : NULL;
-    if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i) &&
-        !LLVMIsAAtomicRMWInst(i) && !LLVMIsAAtomicCmpXchgInst(i))
+    if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i))
         return NULL;
     return host_is_global(LLVMGetOperand(i, address))
                ? LLVMGetOperand(i, address)
@@ -181,7 +186,8 @@ bool host_is_regular(host *h)
             bool branches;
             LLVMValueRef v = what_matters(i, &branches);
 
-            if (v && kin_of(&r, v) > (branches ? SAME : GOES_ON))
+            if (is_atomic(i) ||
+                (v && kin_of(&r, v) > (branches ? SAME : GOES_ON)))
                 return false;
         }
     return true;

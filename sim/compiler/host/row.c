@@ -10,6 +10,9 @@
 /* Longer code gains nothing, and would keep its arguments in registers. */
 enum { ROW_MOST_INSTRUCTIONS = 256 };
 
+_Static_assert(offsetof(sim_ran, more) == offsetof(sim_ran, log_end) + 4,
+               "one store writes both");
+
 #define ROW_FIELD(name) (offsetof(sim_wg, row) + offsetof(sim_row, name))
 
 static LLVMValueRef k64(host *h, uint64_t v)
@@ -102,16 +105,17 @@ LLVMValueRef host_row_begin(host *h)
 }
 
 /* A field of entry k of sim_row.ran. A mask, so that no number there leads out
- * of the table. */
+ * of the table; the offset apart, so that the mask is seen in the code. */
 static LLVMValueRef ran_field(host *h, LLVMValueRef k, size_t offset)
 {
-    LLVMValueRef at = LLVMBuildAnd(h->builder, k, k32(h, SIM_ROW - 1), "");
+    LLVMValueRef at = LLVMBuildAnd(h->builder, k, k32(h, SIM_ROW - 1), ""),
+                 field = k64(h, offset);
 
     at = LLVMBuildMul(h->builder, LLVMBuildZExt(h->builder, at, h->i64, ""),
                       k64(h, sizeof(sim_ran)), "");
-    at = LLVMBuildAdd(h->builder, at, k64(h, offset), "");
-    return LLVMBuildInBoundsGEP2(h->builder, h->i8,
-                                 host_field_ptr(h, ROW_FIELD(ran)), &at, 1, "");
+    at = LLVMBuildInBoundsGEP2(h->builder, h->i8,
+                               host_field_ptr(h, ROW_FIELD(ran)), &at, 1, "");
+    return LLVMBuildInBoundsGEP2(h->builder, h->i8, at, &field, 1, "");
 }
 
 /* The group's entry. Returns the cycles used with it. */
@@ -123,10 +127,9 @@ static LLVMValueRef note_ran(host *h, LLVMValueRef ended)
 
     LLVMBuildStore(h->builder, cycles,
                    ran_field(h, ended, offsetof(sim_ran, cycles)));
-    LLVMBuildStore(h->builder, LLVMBuildTrunc(h->builder, log_n, h->i32, ""),
+    /* `more` is 0 with it: the log has few entries. */
+    LLVMBuildStore(h->builder, log_n,
                    ran_field(h, ended, offsetof(sim_ran, log_end)));
-    LLVMBuildStore(h->builder, k32(h, 0),
-                   ran_field(h, ended, offsetof(sim_ran, more)));
     used = LLVMBuildAdd(h->builder, used, cycles, "");
     LLVMBuildStore(h->builder, used, h->row.used);
     return used;
