@@ -389,11 +389,25 @@ START_TEST(a_load_of_two_lines_counts_twice)
 }
 END_TEST
 
+/* The group that faults, alone as in a row. */
+static uint64_t group_that_faults(rig *r, const uint32_t groups[3])
+{
+    outcome alone = run(r, launch_of(r, groups, 1), true);
+    outcome o = run(r, launch_of(r, groups, 1), false);
+    uint64_t group = o.result.fault_group;
+
+    ck_assert_int_eq(o.st, VPU_ERR_FAULT);
+    ck_assert_uint_eq(group, alone.result.fault_group);
+    ck_assert_str_eq(alone.err.msg, o.err.msg);
+    forget(&alone);
+    forget(&o);
+    return group;
+}
+
 /* The group that faults is told, wherever it stands in its row. */
 START_TEST(a_fault_in_a_row_has_its_group)
 {
     const uint32_t groups[3] = {100, 7, 1};
-    outcome alone, o;
     uint32_t at = 1 + (uint32_t)_i * 97 % 699;
     rig r;
 
@@ -409,13 +423,7 @@ START_TEST(a_fault_in_a_row_has_its_group)
     rig_buffer(&r, 4096);
     rig_buffer(&r, 4096);
     rig_int(&r, (int)at);
-    alone = run(&r, launch_of(&r, groups, 1), true);
-    o = run(&r, launch_of(&r, groups, 1), false);
-    ck_assert_int_eq(o.st, VPU_ERR_FAULT);
-    ck_assert_uint_eq(o.result.fault_group, at);
-    ck_assert_str_eq(alone.err.msg, o.err.msg);
-    forget(&alone);
-    forget(&o);
+    ck_assert_uint_eq(group_that_faults(&r, groups), at);
     rig_close(&r);
 }
 END_TEST
@@ -424,7 +432,6 @@ END_TEST
 START_TEST(a_fault_in_an_even_row_has_its_group)
 {
     const uint32_t groups[3] = {900, 2, 1};
-    outcome alone, o;
     rig r;
 
     rig_open(&r);
@@ -439,14 +446,7 @@ START_TEST(a_fault_in_an_even_row_has_its_group)
     rig_buffer(&r, 4096);
     rig_int(&r, 60000 + _i * 9001);
     r.n_shaves = 1; /* of several the one comes first whose round is longer */
-    alone = run(&r, launch_of(&r, groups, 1), true);
-    o = run(&r, launch_of(&r, groups, 1), false);
-    ck_assert_int_eq(o.st, VPU_ERR_FAULT);
-    ck_assert_uint_gt(o.result.fault_group, 16);
-    ck_assert_uint_eq(o.result.fault_group, alone.result.fault_group);
-    ck_assert_str_eq(alone.err.msg, o.err.msg);
-    forget(&alone);
-    forget(&o);
+    ck_assert_uint_gt(group_that_faults(&r, groups), 16);
     rig_close(&r);
 }
 END_TEST
