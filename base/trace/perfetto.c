@@ -21,26 +21,8 @@ enum { FLUSH_BYTES = 16 << 10 };
 typedef struct {
     uint8_t *bytes; /* for the file */
     size_t n, cap;
-    uint8_t *body; /* of a packet */
-    size_t cap_body;
     bool failed;
 } perfetto;
-
-static bool reserve(uint8_t **bytes, size_t *cap, size_t n)
-{
-    size_t want = *cap ? *cap : FLUSH_BYTES;
-    uint8_t *p;
-
-    if (n <= *cap)
-        return true;
-    while (want < n)
-        want *= 2;
-    if (!(p = realloc(*bytes, want)))
-        return false;
-    *bytes = p;
-    *cap = want;
-    return true;
-}
 
 static void flush(sink *s)
 {
@@ -48,6 +30,35 @@ static void flush(sink *s)
 
     fwrite(o->bytes, 1, o->n, s->file);
     o->n = 0;
+}
+
+/* Where the next packet goes, which has n bytes at most; NULL: no memory. */
+static uint8_t *next_packet(sink *s, size_t n)
+{
+    perfetto *o = s->state;
+    size_t want = o->cap ? o->cap : FLUSH_BYTES;
+    uint8_t *p;
+
+    if (o->n + n > FLUSH_BYTES)
+        flush(s);
+    if (o->n + n <= o->cap)
+        return o->bytes + o->n;
+    while (want < o->n + n)
+        want *= 2;
+    if (!(p = realloc(o->bytes, want))) {
+        o->failed = true;
+        return NULL;
+    }
+    o->bytes = p;
+    o->cap = want;
+    return p + o->n;
+}
+
+static void end_packet(sink *s, const uint8_t *end)
+{
+    perfetto *o = s->state;
+
+    o->n = (size_t)(end - o->bytes);
 }
 
 static uint8_t *put_varint(uint8_t *p, uint64_t n)
@@ -58,38 +69,27 @@ static uint8_t *put_varint(uint8_t *p, uint64_t n)
     return p;
 }
 
-/* As a field 1 of the Trace: what n bytes of head and m of body are. */
-static void put_packet(sink *s, const uint8_t *head, size_t n,
-                       const uint8_t *body, size_t m)
-{
-    perfetto *o = s->state;
-    uint8_t *p;
+/* Tags of fields: the number and the wire form. */
+enum { VARINT, FIXED64, BYTES };
+#define TAG(number, form) ((number) << 3 | (form))
 
-    if (o->n + n + m + 16 > FLUSH_BYTES)
-        flush(s);
-    if (!reserve(&o->bytes, &o->cap, o->n + n + m + 16)) {
-        o->failed = true;
-        return;
-    }
-    p = o->bytes + o->n;
-    *p++ = 1 << 3 | 2;
-    p = put_varint(p, n + m);
-    memcpy(p, head, n);
-    memcpy(p + n, body, m);
-    o->n = (size_t)(p - o->bytes) + n + m;
+static uint8_t *put_number(uint8_t *p, uint32_t tag, uint64_t n)
+{
+    return put_varint(put_varint(p, tag), n);
 }
 
-static void write_packet(sink *s, const Trc__Pb__TracePacket *p)
-{
-    perfetto *o = s->state;
-    size_t n = trc__pb__trace_packet__get_packed_size(p);
+/* What the length of a message takes beside it. */
+enum { HEAD = 16 };
 
-    if (!reserve(&o->body, &o->cap_body, n)) {
-        o->failed = true;
+static void write_packet(sink *s, const Trc__Pb__TracePacket *packet)
+{
+    size_t n = trc__pb__trace_packet__get_packed_size(packet);
+    uint8_t *p = next_packet(s, n + HEAD);
+
+    if (!p)
         return;
-    }
-    trc__pb__trace_packet__pack(p, o->body);
-    put_packet(s, o->body, n, o->body, 0);
+    p = put_number(p, TAG(1, BYTES), n);
+    end_packet(s, p + trc__pb__trace_packet__pack(packet, p));
 }
 
 static bool open_trace(sink *s)
@@ -145,15 +145,6 @@ static void write_track(sink *s, const sink_track *t)
 
 /* --- events -------------------------------------------------------------- */
 
-/* Tags of fields: the number and the wire form. */
-enum { VARINT, FIXED64, BYTES };
-#define TAG(number, form) ((number) << 3 | (form))
-
-static uint8_t *put_number(uint8_t *p, uint32_t tag, uint64_t n)
-{
-    return put_varint(put_varint(p, tag), n);
-}
-
 static uint8_t *put_bytes(uint8_t *p, uint32_t tag, const void *bytes, size_t n)
 {
     p = put_number(p, tag, n);
@@ -182,24 +173,27 @@ static uint8_t *put_double(uint8_t *p, uint32_t tag, double x)
     return put_fixed(p, tag, bits);
 }
 
-/* A message's length stands before it: it is written behind a gap of `head`
- * bytes for tag and length, and moved to where the gap, as it turns out, ends.
- */
-enum { GAP = 16 };
+/* A message's length stands before it, and most have one byte of length: a
+ * message is written behind room for that, and moved if it has more. */
+enum { ROOM = 2 };
 
-static uint8_t *close_gap(uint8_t *at, uint32_t tag, const uint8_t *end)
+static uint8_t *close_message(uint8_t *at, uint8_t tag, uint8_t *end)
 {
-    size_t n = (size_t)(end - (at + GAP));
-    uint8_t *p = put_number(at, tag, n);
+    size_t n = (size_t)(end - (at + ROOM)), more = 0;
 
-    memmove(p, at + GAP, n);
-    return p + n;
+    *at++ = tag;
+    for (size_t left = n >> 7; left; left >>= 7)
+        more++;
+    if (more)
+        memmove(at + 1 + more, at + 1, n);
+    put_varint(at, n);
+    return end + more;
 }
 
 /* DebugAnnotation */
 static uint8_t *put_arg(uint8_t *at, const trc_arg *a, uint32_t iid)
 {
-    uint8_t *p = at + GAP;
+    uint8_t *p = at + ROOM;
 
     if (iid)
         p = put_number(p, TAG(1, VARINT), iid);
@@ -211,7 +205,7 @@ static uint8_t *put_arg(uint8_t *at, const trc_arg *a, uint32_t iid)
         p = put_text(p, TAG(6, BYTES), a->text);
     if (!iid && a->name)
         p = put_text(p, TAG(10, BYTES), a->name);
-    return close_gap(at, TAG(4, BYTES), p);
+    return close_message(at, TAG(4, BYTES), p);
 }
 
 /* TrackEvent */
@@ -244,18 +238,18 @@ static uint8_t *put_event(uint8_t *p, const sink_event *e)
 }
 
 /* InternedName */
-static uint8_t *put_name(uint8_t *at, uint32_t tag, uint32_t iid,
+static uint8_t *put_name(uint8_t *at, uint8_t tag, uint32_t iid,
                          const char *name)
 {
-    uint8_t *p = put_number(at + GAP, TAG(1, VARINT), iid);
+    uint8_t *p = put_number(at + ROOM, TAG(1, VARINT), iid);
 
-    return close_gap(at, tag, put_text(p, TAG(2, BYTES), name));
+    return close_message(at, tag, put_text(p, TAG(2, BYTES), name));
 }
 
 /* InternedData, where an event brings names */
 static uint8_t *put_pool(uint8_t *at, const sink_event *e)
 {
-    uint8_t *p = at + GAP;
+    uint8_t *p = at + ROOM;
 
     if (!e->name_new && !e->arg_new)
         return at;
@@ -264,7 +258,7 @@ static uint8_t *put_pool(uint8_t *at, const sink_event *e)
     for (size_t i = 0; i < e->n_args; i++)
         if (e->arg_new >> i & 1)
             p = put_name(p, TAG(3, BYTES), e->arg_iids[i], e->args[i].name);
-    return close_gap(at, TAG(12, BYTES), p);
+    return close_message(at, TAG(12, BYTES), p);
 }
 
 /* No packet of it is longer. */
@@ -284,22 +278,16 @@ static size_t most_bytes(const sink_event *e)
 
 static void write_event(sink *s, const sink_event *e)
 {
-    perfetto *o = s->state;
-    uint8_t head[64], *h = head, *p;
-    size_t n;
+    uint8_t *packet = next_packet(s, most_bytes(e)), *event, *p;
 
-    if (!reserve(&o->body, &o->cap_body, most_bytes(e))) {
-        o->failed = true;
+    if (!packet)
         return;
-    }
-    p = put_event(o->body, e);
-    n = (size_t)(p - o->body);
+    p = put_number(packet + ROOM, TAG(8, VARINT), e->ns);
+    event = put_number(p, TAG(10, VARINT), 1);
+    p = close_message(event, TAG(11, BYTES), put_event(event + ROOM, e));
     p = put_pool(p, e);
     p = put_number(p, TAG(13, VARINT), NEEDS_STATE);
-    h = put_number(h, TAG(8, VARINT), e->ns);
-    h = put_number(h, TAG(10, VARINT), 1);
-    h = put_number(h, TAG(11, BYTES), n);
-    put_packet(s, head, (size_t)(h - head), o->body, (size_t)(p - o->body));
+    end_packet(s, close_message(packet, TAG(1, BYTES), p));
 }
 
 static bool close_trace(sink *s)
@@ -315,7 +303,6 @@ static void drop_trace(sink *s)
     if (!o)
         return;
     free(o->bytes);
-    free(o->body);
     free(o);
 }
 

@@ -131,7 +131,7 @@ static void set_up_shave(rounds_launch *r, uint32_t i, const cmx_layout *c,
     s->cmx = memory_cmx(r->mem, i);
     s->fill_bytes = (uint32_t)c->span;
     s->batches = has_batches(r);
-    s->joins = s->batches && l->how.timing == EXEC_FLOWS && !r->trace;
+    s->joins = s->batches && l->how.timing == EXEC_FLOWS;
     s->n_groups = n_groups;
     s->plain = l->how.order == EXEC_SEQUENTIAL && !l->only_group && !l->list &&
                !l->window;

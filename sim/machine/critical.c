@@ -249,6 +249,17 @@ void critical_phase_end(critical *c, uint32_t i, uint64_t t)
         log_item(c, CUT, i, s->group);
 }
 
+bool critical_keeps(const critical *c)
+{
+    return c && !is_broken(c);
+}
+
+void critical_passed(critical *c, uint32_t i, uint64_t t)
+{
+    if (c)
+        c->shaves[i].t = t;
+}
+
 uint32_t critical_asked(critical *c, uint64_t t, const critical_request *r)
 {
     pending *p;

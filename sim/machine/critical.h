@@ -58,6 +58,11 @@ void critical_phase_begin(critical *c, uint32_t shave, uint64_t t,
                           uint64_t group, mach_phase phase);
 void critical_phase_end(critical *c, uint32_t shave, uint64_t t);
 
+/* Is more asked for than when each SHAVE is done? */
+bool critical_keeps(const critical *c);
+/* Where it is not: the SHAVE has worked until t. */
+void critical_passed(critical *c, uint32_t shave, uint64_t t);
+
 /* Which transfers of a SHAVE: of these buffers and phases (bits), those with a
  * number below. */
 typedef struct {

@@ -30,6 +30,12 @@ void emit_phase_begin(emit_writer *e, uint32_t shave, uint64_t t,
 void emit_phase_end(emit_writer *e, uint32_t shave, uint64_t t);
 void emit_cause(emit_writer *e, uint32_t shave, uint64_t t, uint64_t cycles,
                 mach_cause cause);
+/* Is no group told apart from those beside it? Then n of them whose compute
+ * phases follow each other from t on can be told as one: `causes`, the cycles
+ * of each, those of its dispatch first. */
+bool emit_merges(const emit_writer *e);
+void emit_groups(emit_writer *e, uint32_t shave, uint64_t t, uint64_t n,
+                 const uint64_t causes[MACH_N_CAUSES]);
 /* The next cause is one that waited for a bank, too: for which, and for whom, a
  * channel below n_channels or a SHAVE from there on. */
 void emit_held(emit_writer *e, const dram_wait *why, uint32_t n_channels);

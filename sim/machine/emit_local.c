@@ -200,6 +200,18 @@ void emit_local_phase_end(emit_local *m, uint32_t shave, uint64_t t)
     extend(&m->shaves[shave].slots[m->shaves[shave].running], t);
 }
 
+bool emit_local_merges(const emit_local *m)
+{
+    return !m || (m->merged && !m->slot_bytes);
+}
+
+void emit_local_groups(emit_local *m, uint32_t shave, uint64_t begin,
+                       uint64_t end)
+{
+    emit_local_phase(m, shave, begin, 0);
+    emit_local_phase_end(m, shave, end);
+}
+
 void emit_local_transfer(emit_local *m, uint32_t shave, uint64_t t,
                          uint64_t group)
 {

@@ -29,6 +29,11 @@ void emit_local_destroy(emit_local *m, uint64_t cycles);
 void emit_local_phase(emit_local *m, uint32_t shave, uint64_t t,
                       uint64_t group);
 void emit_local_phase_end(emit_local *m, uint32_t shave, uint64_t t);
+/* Is nothing told apart by group? Then the phases of several, the first of
+ * which begins and the last ends there. */
+bool emit_local_merges(const emit_local *m);
+void emit_local_groups(emit_local *m, uint32_t shave, uint64_t begin,
+                       uint64_t end);
 /* A transfer of that group ended. */
 void emit_local_transfer(emit_local *m, uint32_t shave, uint64_t t,
                          uint64_t group);

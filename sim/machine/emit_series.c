@@ -78,8 +78,8 @@ void emit_series_rates(emit_series *s, uint64_t begin, uint64_t end,
 {
     if (!s->sums || end <= begin)
         return;
-    for (uint32_t k = 0; k < s->n; k++)
-        reach(s, k, end - 1);
+    reach(s, 0, end - 1);
+    memset(s->used, true, s->n * sizeof *s->used);
     while (begin < end) {
         uint64_t stop = end_of_window(s, begin, end), i = begin >> s->log;
 

@@ -115,31 +115,42 @@ static bool is_quiet(const mach_queue *q, uint32_t at)
            !mach_moves_lines(&step[1].detail.mem);
 }
 
-/* Whether nobody would see the times of the SHAVE's next groups: no transfer is
- * on its way, no trace. */
-static bool is_unseen(const engine *e, uint32_t i)
+/* Whether the SHAVE does nothing else beside its next groups: no transfer is on
+ * its way. */
+static bool is_alone(const engine *e, uint32_t i)
 {
     const engine_shave *s = &e->shaves[i];
 
-    return !e->trace && !e->launch->transactions &&
-           s->n_loaded == s->n_retired && have_ended(s, all_transfers);
+    return !e->launch->transactions && s->n_loaded == s->n_retired &&
+           have_ended(s, all_transfers);
 }
 
-/* Does groups that go unseen at once, up to the launch's limit. *there: another
- * is left. */
-static vpu_status pass_unseen(engine *e, uint32_t i, bool *there)
+/* The quiet group at the queue's head, and those it stands for. False, and
+ * nothing has changed: they end behind the launch's limit. */
+static bool pass_group(engine *e, uint32_t i, const mach_step *group)
+{
+    uint64_t n = group->more + UINT64_C(1);
+
+    if (e->trace)
+        return engine_run_shown(e, i, group, n);
+    return group->like ? engine_run_like(e, i, group->like, n)
+                       : engine_run_unseen(e, i, group + 1, n);
+}
+
+/* Does groups that no other SHAVE notices at once, up to the launch's limit.
+ * *there: another is left. */
+static vpu_status pass_quiet(engine *e, uint32_t i, bool *there)
 {
     mach_queue *q = &e->queues[i];
-    bool unseen = is_unseen(e, i);
+    bool alone = is_alone(e, i);
     vpu_status st = VPU_OK;
     uint32_t at;
 
-    while (!st && *there && unseen && is_quiet(q, q->head)) {
+    while (!st && *there && alone && is_quiet(q, q->head)) {
         const mach_step *group = &q->items[q->head];
         uint64_t n = group->more + UINT64_C(1);
 
-        if (group->like ? !engine_run_like(e, i, group->like, n)
-                        : !engine_run_unseen(e, i, group + 1, n))
+        if (!pass_group(e, i, group))
             break;
         e->profile->groups += n;
         e->profile->shave_groups[i] += n;
@@ -150,7 +161,7 @@ static vpu_status pass_unseen(engine *e, uint32_t i, bool *there)
     at = q->head + e->shaves[i].loaded_end;
     if (st || !*there || !(q->items[at].more || q->items[at].like))
         return st;
-    if (e->trace || e->launch->transactions || !is_quiet(q, at))
+    if (e->launch->transactions || !is_quiet(q, at))
         return err_set(e->err, VPU_ERR_INTERNAL,
                        "a group stands for others that cannot be like it");
     if (!mach_queue_part(q, at))
@@ -188,14 +199,17 @@ static bool enter_lone(engine *e, uint32_t i)
     if (n < 2 || group->kind != MACH_STEP_GROUP ||
         group[1].kind != MACH_STEP_RUN ||
         (n > 2 && group[2].kind != MACH_STEP_GROUP) ||
-        e->launch->double_buffered || !is_unseen(e, i) ||
+        e->launch->double_buffered || !is_alone(e, i) ||
         s->accounted + e->desc->wg_dispatch > limit_of(e))
         return false;
     engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
     fetch_next(q, q->head + 2);
+    s->pos = s->n_loaded;
     s->groups[s->pos % N_SLOTS].id = group->id;
     s->phase = MACH_COMP;
     s->any = s->lone = true;
+    if (e->trace)
+        engine_begin_lone(e, i, group->id);
     s->state = STEPS;
     return true;
 }
@@ -209,6 +223,8 @@ static bool do_lone(engine *e, uint32_t i)
         return false;
     if (s->accounted > limit_of(e)) /* it has not ended */
         return true;
+    if (e->trace)
+        engine_end_lone(e, i);
     e->queues[i].head += 2;
     e->profile->groups++;
     e->profile->shave_groups[i]++;
@@ -227,7 +243,7 @@ static vpu_status load_group(engine *e, uint32_t i, bool *there)
     vpu_status st = make_available(e, i, there);
 
     if (!st)
-        st = pass_unseen(e, i, there);
+        st = pass_quiet(e, i, there);
     if (st || !*there || enter_lone(e, i))
         return st;
     if (step_at(e, i, at)->kind != MACH_STEP_GROUP)
@@ -332,9 +348,7 @@ static vpu_status choose_phase(engine *e, uint32_t i)
     return st;
 }
 
-/* What the phase needs: its buffers filled and emptied, its transfer numbers
- * free for reuse. */
-static critical_set needs_of_phase(const engine *e, const engine_shave *s)
+critical_set engine_needs(const engine *e, const engine_shave *s)
 {
     critical_set set = all_transfers;
 
@@ -481,7 +495,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
                 s->state = CHOOSE;
                 break;
             }
-            set = needs_of_phase(e, s);
+            set = engine_needs(e, s);
             if (!have_ended(s, set) && !s->blocked && !engine_in_step(e, i))
                 return VPU_OK;
             if (!wait_until(e, i, have_ended(s, set), set))

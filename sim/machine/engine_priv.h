@@ -140,12 +140,24 @@ static inline bool engine_all_ended(const engine_shave *s, uint64_t slot,
 /* engine_run.c: do the RUN step. False: not finished, the SHAVE sleeps. */
 bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
 
-/* Dispatch and RUN steps of n groups alike, which move no line and nobody sees.
- * False, and nothing has changed: they end behind the launch's limit. */
+/* What the phase needs: its buffers filled and emptied, its transfer numbers
+ * free for reuse. */
+critical_set engine_needs(const engine *e, const engine_shave *s);
+
+/* For the trace: SHAVE i, which has no other group, begins the compute phase of
+ * one, and ends it. s->pos: its place among the SHAVE's groups. */
+void engine_begin_lone(engine *e, uint32_t i, uint64_t group);
+void engine_end_lone(engine *e, uint32_t i);
+
+/* Dispatch and RUN steps of n groups alike, which move no line, without a
+ * trace. False, and nothing has changed: they end behind the launch's limit. */
 bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);
 /* The same of groups with `like`, but for what engine_count_likes does. */
 bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n);
+/* The same with a trace: of `group`, which stands for n. */
+bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
+                      uint64_t n);
 /* Behind the last step: causes and accesses of engine_run_like so far. */
 void engine_count_likes(engine *e);
 

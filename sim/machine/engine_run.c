@@ -112,20 +112,86 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
                    m->write_backs * e->desc->l2_line);
 }
 
-bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
+/* Whether the cycles end within the launch's limit. */
+static bool fit(const engine *e, uint32_t i, uint64_t cycles)
 {
     uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
-    engine_run_cost c = cost_of(e->desc, &e->dram, step);
-    uint64_t passed = n * (e->desc->wg_dispatch + alone_of(&c));
+
+    return cycles <= limit && e->shaves[i].accounted <= limit - cycles;
+}
+
+/* Of n groups that fit. */
+static void pass_unseen(engine *e, uint32_t i, const mach_step *step,
+                        const engine_run_cost *c, uint64_t n)
+{
     uint64_t *causes = e->profile->by_cause[i];
 
-    assert(!c.bytes && !e->trace);
-    if (passed > limit || e->shaves[i].accounted > limit - passed)
-        return false;
+    assert(!c->bytes);
     causes[MACH_CAUSE_DISPATCH] += n * e->desc->wg_dispatch;
-    count_causes(causes, &c, n);
-    e->shaves[i].accounted += passed;
+    count_causes(causes, c, n);
+    e->shaves[i].accounted += n * (e->desc->wg_dispatch + alone_of(c));
     count_memory(e->profile, &step->detail.mem, 0, n);
+}
+
+bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
+{
+    engine_run_cost c = cost_of(e->desc, &e->dram, step);
+
+    if (!fit(e, i, n * (e->desc->wg_dispatch + alone_of(&c))))
+        return false;
+    pass_unseen(e, i, step, &c, n);
+    return true;
+}
+
+void engine_begin_lone(engine *e, uint32_t i, uint64_t group)
+{
+    const engine_shave *s = &e->shaves[i];
+
+    emit_needs(e->trace, i, s->accounted, engine_needs(e, s));
+    emit_phase_begin(e->trace, i, s->accounted, group, MACH_COMP);
+}
+
+void engine_end_lone(engine *e, uint32_t i)
+{
+    engine_shave *s = &e->shaves[i];
+
+    emit_phase_end(e->trace, i, s->accounted);
+    s->n_loaded++;
+    s->n_retired++;
+}
+
+static void show_group(engine *e, uint32_t i, const mach_step *step,
+                       const engine_run_cost *c, uint64_t id)
+{
+    engine_shave *s = &e->shaves[i];
+
+    engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
+    s->pos = s->n_loaded;
+    s->phase = MACH_COMP;
+    engine_begin_lone(e, i, id);
+    account_run(e, i, step, c, 0);
+    engine_end_lone(e, i);
+}
+
+bool engine_run_shown(engine *e, uint32_t i, const mach_step *group, uint64_t n)
+{
+    const mach_step *step = group->like ? group->like : group + 1;
+    uint64_t distance = n > 1 ? group->detail.distance : 0;
+    engine_run_cost c = cost_of(e->desc, &e->dram, step);
+    uint64_t begin = e->shaves[i].accounted;
+    uint64_t causes[MACH_N_CAUSES] = {[MACH_CAUSE_DISPATCH] =
+                                          e->desc->wg_dispatch};
+
+    if (!fit(e, i, n * (e->desc->wg_dispatch + alone_of(&c))))
+        return false;
+    if (emit_merges(e->trace)) {
+        pass_unseen(e, i, step, &c, n);
+        count_causes(causes, &c, 1);
+        emit_groups(e->trace, i, begin, n, causes);
+        return true;
+    }
+    for (uint64_t k = 0; k < n; k++)
+        show_group(e, i, step, &c, group->id + k * distance);
     return true;
 }
 
@@ -150,7 +216,6 @@ void engine_count_likes(engine *e)
 
 bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n)
 {
-    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
     engine_shave *s = &e->shaves[i];
     /* Steps lie one behind the other. */
     engine_likes *l = &s->likes[(uintptr_t)like / 32 % N_LIKES];
@@ -163,7 +228,7 @@ bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n)
         l->each = e->desc->wg_dispatch + alone_of(&l->cost);
     }
     passed = n * l->each;
-    if (passed > limit || s->accounted > limit - passed)
+    if (!fit(e, i, passed))
         return false;
     s->accounted += passed;
     l->n += n;

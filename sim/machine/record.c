@@ -444,19 +444,18 @@ bool mach_record_next(mach_record_cursor *c, mach_step *out)
 
 typedef struct {
     mach_record_cursor cursors[MACH_MAX_SHAVES];
-    bool each; /* the times of each group are asked for */
 } replay;
 
 /* Steps a queue gets at once: few, so that they stay in the host's caches. */
 enum { BATCH = 64 };
 
-static bool copy_batch(mach_record_cursor *c, bool each, mach_queue *q)
+static bool copy_batch(mach_record_cursor *c, mach_queue *q)
 {
     for (uint32_t k = 0; k < BATCH || !q->ended;) {
         mach_step s, *to;
         mach_record_cursor before = *c;
 
-        if (!(each ? mach_record_next : next_recorded)(c, &s)) {
+        if (!next_recorded(c, &s)) {
             q->ended = true;
             return true;
         }
@@ -495,7 +494,7 @@ static vpu_status refill_from_record(void *user, mach_queue *queues, uint32_t n,
 
     for (uint32_t i = 0; i < n; i++)
         if (!queues[i].ended && !has_more(&queues[i]) &&
-            !copy_batch(&p->cursors[i], p->each, &queues[i]))
+            !copy_batch(&p->cursors[i], &queues[i]))
             return err_set(err, VPU_ERR_NOMEM, "no memory for recorded steps");
     return VPU_OK;
 }
@@ -514,7 +513,6 @@ vpu_status mach_record_replay(const mach_record *r, const mach_desc *desc,
                        "not all steps of the launch are recorded");
     for (uint32_t i = 0; i < l.n_shaves; i++)
         p.cursors[i] = mach_record_steps(r, i);
-    p.each = trace || watch;
     l.refill = refill_from_record;
     l.user = &p;
     l.watch = watch;

@@ -111,11 +111,10 @@ mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
  * they run, and the last group of the queue can stand for the next one, too.
  *
  * False, and nothing has changed: group `id` is not the next in a row that it
- * could stand for. Only for launches at flow level without trace and watch. The
- * caller knows
- * that the last steps of the queue are a group with one RUN step without lines
- * of DDR, not given to the engine yet, and that the next group is like it and
- * gets no further step. */
+ * could stand for. Only for launches at flow level. The caller knows that the
+ * last steps of the queue are a group with one RUN step without lines of DDR,
+ * not given to the engine yet, and that the next group is like it and gets no
+ * further step. */
 bool mach_queue_join(mach_queue *q, uint64_t id);
 /* The same for the next n groups of the row at once, behind one that joined.
  * False: they are too many. */
