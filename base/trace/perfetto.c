@@ -264,12 +264,17 @@ static uint8_t *put_pool(uint8_t *at, const sink_event *e)
 /* No packet of it is longer. */
 static size_t most_bytes(const sink_event *e)
 {
-    size_t n = 256 + (e->name ? 2 * strlen(e->name) : 0);
+    size_t n = 256;
+
+    if (e->name && (!e->name_iid || e->name_new))
+        n += strlen(e->name);
 
     for (size_t i = 0; i < e->n_args; i++) {
         const trc_arg *a = &e->args[i];
 
-        n += 128 + 2 * strlen(a->name);
+        n += 128;
+        if (!e->arg_iids[i] || e->arg_new >> i & 1)
+            n += strlen(a->name);
         if (a->kind == TRC_ARG_TEXT && a->text)
             n += strlen(a->text);
     }

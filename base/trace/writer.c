@@ -33,8 +33,13 @@ typedef struct {
 
 /* Names of events and of arguments are numbered apart, as in Perfetto. */
 typedef struct {
-    const char *text[NAME_SLOTS];
-    uint32_t iid[NAME_SLOTS], n;
+    const char *text; /* NULL: a free slot */
+    uint32_t bytes, iid;
+} name_slot;
+
+typedef struct {
+    name_slot slots[NAME_SLOTS];
+    uint32_t n;
 } name_pool;
 
 typedef struct {
@@ -272,23 +277,42 @@ bool trc_track_exists(const trc_writer *w, trc_track group, const char *name)
 
 /* --- names --------------------------------------------------------------- */
 
+/* Each event has some names: eight bytes at a time. */
+static uint32_t hash_of(const char *name, size_t n)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    uint64_t hash = n, word;
+    size_t i;
+
+    for (i = 0; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, name + i, sizeof word);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 32;
+    }
+    for (word = 0; i < n; i++)
+        word = word << 8 | (unsigned char)name[i];
+    return (uint32_t)((hash ^ word) * odd >> 32);
+}
+
 /* The number of a name, 0 when it is not pooled; *is_new on its first use. */
 static uint32_t intern(trc_writer *w, name_pool *p, const char *name,
                        bool *is_new)
 {
-    uint32_t hash = 2166136261u, at;
+    size_t n = strlen(name);
+    uint32_t at = hash_of(name, n) % NAME_SLOTS;
+    name_slot *s = &p->slots[at];
 
     *is_new = false;
-    for (const char *c = name; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    for (at = hash % NAME_SLOTS; p->text[at]; at = (at + 1) % NAME_SLOTS)
-        if (!strcmp(p->text[at], name))
-            return p->iid[at];
-    if (p->n == MAX_NAMES)
+    for (; s->text; s = &p->slots[at]) {
+        if (s->bytes == n && !memcmp(s->text, name, n))
+            return s->iid;
+        at = (at + 1) % NAME_SLOTS;
+    }
+    if (p->n == MAX_NAMES || n > UINT32_MAX)
         return 0;
     *is_new = true;
-    p->text[at] = arena_strdup(w->a, name);
-    return p->iid[at] = ++p->n;
+    *s = (name_slot){arena_strdup(w->a, name), (uint32_t)n, ++p->n};
+    return s->iid;
 }
 
 /* --- events -------------------------------------------------------------- */

@@ -481,41 +481,47 @@ bool emit_merges(const emit_writer *e)
            emit_local_merges(e->local) && !critical_keeps(e->path);
 }
 
-/* As emit_phase_begin, emit_cause and emit_phase_end for one after the other:
- * the dispatch belongs to the slice that is open, the rest to the group's. */
+static void add_groups(merged *m, uint64_t n, const uint64_t *causes)
+{
+    for (int c = 0; c < MACH_N_CAUSES; c++)
+        m->by_cause[c] += n * causes[c];
+    m->items += n;
+}
+
+/* As emit_phase_begin, emit_cause and emit_phase_end for one after the other.
+ * The dispatch of a group belongs to the slice that is there before it. */
 void emit_groups(emit_writer *e, uint32_t shave, uint64_t t, uint64_t n,
                  const uint64_t causes[MACH_N_CAUSES])
 {
     uint64_t dispatch = causes[MACH_CAUSE_DISPATCH], each = 0;
     merge_list *l = &e->lists[shave];
-    uint64_t first = t + dispatch;
+    uint64_t end;
 
     for (int c = 0; c < MACH_N_CAUSES; c++)
         each += causes[c];
+    end = t + n * each;
+    emit_local_groups(e->local, shave, t + dispatch, end);
+    critical_passed(e->path, shave, end);
     while (n) {
-        uint64_t room, more;
-        merged *m;
+        merged *m = l->n ? &l->m[l->n - 1] : NULL;
+        uint64_t room = m ? l->span - m->items : 0;
+        uint64_t now = room && room < n ? room : n;
 
-        if (l->n)
-            l->m[l->n - 1].by_cause[MACH_CAUSE_DISPATCH] += dispatch;
-        merge_add(
-            l,
-            &(merged){.begin = t + dispatch, .end = t + dispatch, .items = 1});
-        if (!l->n) /* no memory */
-            break;
-        m = &l->m[l->n - 1];
-        room = l->span - m->items;
-        more = n - 1 < room ? n - 1 : room;
-        for (int c = 0; c < MACH_N_CAUSES; c++)
-            m->by_cause[c] += (more + 1) * causes[c];
-        m->by_cause[MACH_CAUSE_DISPATCH] -= dispatch; /* of the first */
-        m->items += more;
-        t += (more + 1) * each;
+        if (!room) {
+            if (m)
+                m->by_cause[MACH_CAUSE_DISPATCH] += dispatch;
+            merge_add(l, &(merged){.begin = t + dispatch});
+            if (!l->n) /* no memory */
+                return;
+            m = &l->m[l->n - 1];
+            m->by_cause[MACH_CAUSE_DISPATCH] -= dispatch;
+            now = 1;
+        }
+        add_groups(m, now, causes);
+        n -= now;
+        t += now * each;
         m->end = t;
-        n -= more + 1;
     }
-    emit_local_groups(e->local, shave, first, t);
-    critical_passed(e->path, shave, t);
 }
 
 void emit_held(emit_writer *e, const dram_wait *why, uint32_t n_channels)

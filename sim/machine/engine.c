@@ -131,7 +131,7 @@ static bool pass_group(engine *e, uint32_t i, const mach_step *group)
 {
     uint64_t n = group->more + UINT64_C(1);
 
-    if (e->trace)
+    if (e->trace && !e->merges)
         return engine_run_shown(e, i, group, n);
     return group->like ? engine_run_like(e, i, group->like, n)
                        : engine_run_unseen(e, i, group + 1, n);
@@ -202,13 +202,18 @@ static bool enter_lone(engine *e, uint32_t i)
         e->launch->double_buffered || !is_alone(e, i) ||
         s->accounted + e->desc->wg_dispatch > limit_of(e))
         return false;
-    engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
+    if (e->merges) { /* what the trace is told of when the group ends */
+        e->profile->by_cause[i][MACH_CAUSE_DISPATCH] += e->desc->wg_dispatch;
+        s->accounted += e->desc->wg_dispatch;
+    } else {
+        engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
+    }
     fetch_next(q, q->head + 2);
     s->pos = s->n_loaded;
     s->groups[s->pos % N_SLOTS].id = group->id;
     s->phase = MACH_COMP;
     s->any = s->lone = true;
-    if (e->trace)
+    if (e->trace && !e->merges)
         engine_begin_lone(e, i, group->id);
     s->state = STEPS;
     return true;
@@ -223,7 +228,7 @@ static bool do_lone(engine *e, uint32_t i)
         return false;
     if (s->accounted > limit_of(e)) /* it has not ended */
         return true;
-    if (e->trace)
+    if (e->trace && !e->merges)
         engine_end_lone(e, i);
     e->queues[i].head += 2;
     e->profile->groups++;
@@ -678,6 +683,7 @@ vpu_status mach_run(const mach_desc *desc, const mach_launch *launch,
     e->profile = profile;
     e->err = err;
     e->trace = emit_create(trace, desc, launch);
+    e->merges = e->trace && emit_merges(e->trace);
     begin_launch(e);
     st = replay(e);
     engine_count_likes(e);

@@ -50,10 +50,10 @@ typedef struct {
 
 /* Groups that went unseen and did the same step, to be counted together. */
 typedef struct {
-    const mach_step *run; /* NULL: none */
-    engine_run_cost cost;
-    uint64_t each; /* cycles of one, with its dispatch */
-    uint64_t n;    /* not counted yet */
+    const mach_step *run;           /* NULL: none */
+    uint64_t causes[MACH_N_CAUSES]; /* cycles of one, with its dispatch */
+    uint64_t each;                  /* their sum */
+    uint64_t n;                     /* not counted yet */
 } engine_likes;
 
 enum { N_LIKES = 4 };
@@ -108,6 +108,7 @@ typedef struct {
     mach_profile *profile;
     vpu_error *err;
     emit_writer *trace;
+    bool merges; /* emit_merges */
     uint64_t now;
     uint32_t n_channels, n_actors, n_active;
     uint32_t n_busy; /* channels; next[] of others is NEVER */
@@ -144,18 +145,20 @@ bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
  * free for reuse. */
 critical_set engine_needs(const engine *e, const engine_shave *s);
 
-/* For the trace: SHAVE i, which has no other group, begins the compute phase of
- * one, and ends it. s->pos: its place among the SHAVE's groups. */
+/* For the trace that tells groups apart: SHAVE i, which has no other group,
+ * begins the compute phase of one, and ends it. s->pos: its place among the
+ * SHAVE's groups. */
 void engine_begin_lone(engine *e, uint32_t i, uint64_t group);
 void engine_end_lone(engine *e, uint32_t i);
 
-/* Dispatch and RUN steps of n groups alike, which move no line, without a
- * trace. False, and nothing has changed: they end behind the launch's limit. */
+/* Dispatch and RUN steps of n groups alike, which move no line, where no group
+ * is told apart in the trace. False, and nothing has changed: they end behind
+ * the launch's limit. */
 bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);
 /* The same of groups with `like`, but for what engine_count_likes does. */
 bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n);
-/* The same with a trace: of `group`, which stands for n. */
+/* The same of `group`, which stands for n that are told apart. */
 bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
                       uint64_t n);
 /* Behind the last step: causes and accesses of engine_run_like so far. */

@@ -6,6 +6,7 @@
 #include "sim/machine/engine_priv.h"
 
 #include <assert.h>
+#include <string.h>
 
 static void add_saturating(uint32_t *sum, uint64_t n)
 {
@@ -86,18 +87,31 @@ static void count_causes(uint64_t *causes, const engine_run_cost *c, uint64_t n)
     causes[MACH_CAUSE_STORE] += n * c->store;
 }
 
+static void causes_of(const engine *e, const engine_run_cost *c,
+                      uint64_t causes[MACH_N_CAUSES])
+{
+    memset(causes, 0, MACH_N_CAUSES * sizeof *causes);
+    causes[MACH_CAUSE_DISPATCH] = e->desc->wg_dispatch;
+    count_causes(causes, c, 1);
+}
+
 static void account_run(engine *e, uint32_t i, const mach_step *step,
                         const engine_run_cost *c, uint64_t stretch)
 {
     const mach_mem_counts *m = &step->detail.mem;
-    uint64_t begin = e->shaves[i].accounted;
+    uint64_t begin = e->shaves[i].accounted, causes[MACH_N_CAUSES];
     mach_cause why = m->load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE;
 
     count_memory(e->profile, m, c->bytes, 1);
-    if (!e->trace) {
+    if (!e->trace || (e->merges && e->shaves[i].lone)) {
         count_causes(e->profile->by_cause[i], c, 1);
         e->profile->by_cause[i][why] += stretch;
         e->shaves[i].accounted += alone_of(c) + stretch;
+        if (!e->trace)
+            return;
+        causes_of(e, c, causes);
+        causes[why] += stretch;
+        emit_groups(e->trace, i, begin - e->desc->wg_dispatch, 1, causes);
         return;
     }
     engine_account(e, i, MACH_CAUSE_ISSUE, c->issue);
@@ -112,6 +126,8 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
                    m->write_backs * e->desc->l2_line);
 }
 
+/* --- groups that no other SHAVE notices ---------------------------------- */
+
 /* Whether the cycles end within the launch's limit. */
 static bool fit(const engine *e, uint32_t i, uint64_t cycles)
 {
@@ -120,26 +136,67 @@ static bool fit(const engine *e, uint32_t i, uint64_t cycles)
     return cycles <= limit && e->shaves[i].accounted <= limit - cycles;
 }
 
-/* Of n groups that fit. */
-static void pass_unseen(engine *e, uint32_t i, const mach_step *step,
-                        const engine_run_cost *c, uint64_t n)
+/* n groups like that have run. */
+static void pass(engine *e, uint32_t i, uint64_t n, const uint64_t *causes,
+                 uint64_t each)
 {
-    uint64_t *causes = e->profile->by_cause[i];
-
-    assert(!c->bytes);
-    causes[MACH_CAUSE_DISPATCH] += n * e->desc->wg_dispatch;
-    count_causes(causes, c, n);
-    e->shaves[i].accounted += n * (e->desc->wg_dispatch + alone_of(c));
-    count_memory(e->profile, &step->detail.mem, 0, n);
+    if (e->trace)
+        emit_groups(e->trace, i, e->shaves[i].accounted, n, causes);
+    e->shaves[i].accounted += n * each;
 }
 
 bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
 {
     engine_run_cost c = cost_of(e->desc, &e->dram, step);
+    uint64_t each = e->desc->wg_dispatch + alone_of(&c);
+    uint64_t causes[MACH_N_CAUSES];
 
-    if (!fit(e, i, n * (e->desc->wg_dispatch + alone_of(&c))))
+    assert(!c.bytes);
+    if (!fit(e, i, n * each))
         return false;
-    pass_unseen(e, i, step, &c, n);
+    causes_of(e, &c, causes);
+    pass(e, i, n, causes, each);
+    for (int k = 0; k < MACH_N_CAUSES; k++)
+        e->profile->by_cause[i][k] += n * causes[k];
+    count_memory(e->profile, &step->detail.mem, 0, n);
+    return true;
+}
+
+static void count_likes(engine *e, uint32_t i, engine_likes *l)
+{
+    if (!l->n)
+        return;
+    for (int k = 0; k < MACH_N_CAUSES; k++)
+        e->profile->by_cause[i][k] += l->n * l->causes[k];
+    count_memory(e->profile, &l->run->detail.mem, 0, l->n);
+    l->n = 0;
+}
+
+void engine_count_likes(engine *e)
+{
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++)
+        for (uint32_t k = 0; k < N_LIKES; k++)
+            count_likes(e, i, &e->shaves[i].likes[k]);
+}
+
+bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n)
+{
+    engine_shave *s = &e->shaves[i];
+    /* Steps lie one behind the other. */
+    engine_likes *l = &s->likes[(uintptr_t)like / 32 % N_LIKES];
+    engine_run_cost c;
+
+    if (l->run != like) {
+        count_likes(e, i, l);
+        c = cost_of(e->desc, &e->dram, like);
+        l->run = like;
+        l->each = e->desc->wg_dispatch + alone_of(&c);
+        causes_of(e, &c, l->causes);
+    }
+    if (!fit(e, i, n * l->each))
+        return false;
+    pass(e, i, n, l->causes, l->each);
+    l->n += n;
     return true;
 }
 
@@ -178,62 +235,15 @@ bool engine_run_shown(engine *e, uint32_t i, const mach_step *group, uint64_t n)
     const mach_step *step = group->like ? group->like : group + 1;
     uint64_t distance = n > 1 ? group->detail.distance : 0;
     engine_run_cost c = cost_of(e->desc, &e->dram, step);
-    uint64_t begin = e->shaves[i].accounted;
-    uint64_t causes[MACH_N_CAUSES] = {[MACH_CAUSE_DISPATCH] =
-                                          e->desc->wg_dispatch};
 
     if (!fit(e, i, n * (e->desc->wg_dispatch + alone_of(&c))))
         return false;
-    if (emit_merges(e->trace)) {
-        pass_unseen(e, i, step, &c, n);
-        count_causes(causes, &c, 1);
-        emit_groups(e->trace, i, begin, n, causes);
-        return true;
-    }
     for (uint64_t k = 0; k < n; k++)
         show_group(e, i, step, &c, group->id + k * distance);
     return true;
 }
 
-static void count_likes(engine *e, uint32_t i, engine_likes *l)
-{
-    uint64_t *causes = e->profile->by_cause[i];
-
-    if (!l->n)
-        return;
-    causes[MACH_CAUSE_DISPATCH] += l->n * e->desc->wg_dispatch;
-    count_causes(causes, &l->cost, l->n);
-    count_memory(e->profile, &l->run->detail.mem, 0, l->n);
-    l->n = 0;
-}
-
-void engine_count_likes(engine *e)
-{
-    for (uint32_t i = 0; i < e->launch->n_shaves; i++)
-        for (uint32_t k = 0; k < N_LIKES; k++)
-            count_likes(e, i, &e->shaves[i].likes[k]);
-}
-
-bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n)
-{
-    engine_shave *s = &e->shaves[i];
-    /* Steps lie one behind the other. */
-    engine_likes *l = &s->likes[(uintptr_t)like / 32 % N_LIKES];
-    uint64_t passed;
-
-    if (l->run != like) {
-        count_likes(e, i, l);
-        l->run = like;
-        l->cost = cost_of(e->desc, &e->dram, like);
-        l->each = e->desc->wg_dispatch + alone_of(&l->cost);
-    }
-    passed = n * l->each;
-    if (!fit(e, i, passed))
-        return false;
-    s->accounted += passed;
-    l->n += n;
-    return true;
-}
+/* --- flow level ---------------------------------------------------------- */
 
 /* Of the banks there are, to a whole bundle: a copy of all there could be takes
  * as long as the rest. */

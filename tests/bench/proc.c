@@ -67,6 +67,11 @@ void proc_run(const char *words, proc_result *r)
     proc_run_findings(words, 0, r);
 }
 
+static double seconds_of(const struct timeval *t)
+{
+    return (double)t->tv_sec + (double)t->tv_usec * 1e-6;
+}
+
 void proc_run_findings(const char *words, int worst, proc_result *r)
 {
     struct rusage used;
@@ -78,8 +83,7 @@ void proc_run_findings(const char *words, int worst, proc_result *r)
     if (wait4(pid, &status, 0, &used) != pid)
         die(words, "lost");
     r->wall_s = clock_seconds() - begin;
-    r->user_s =
-        (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec * 1e-6;
+    r->cpu_s = seconds_of(&used.ru_utime) + seconds_of(&used.ru_stime);
     r->peak_kib = used.ru_maxrss;
     if (!WIFEXITED(status) || WEXITSTATUS(status) > worst)
         die(words, "failed");

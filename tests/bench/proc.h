@@ -8,7 +8,8 @@ enum { PROC_MAX_ARGS = 64, PROC_OUT_BYTES = 1 << 16 };
 
 typedef struct {
     double wall_s;
-    double user_s;            /* of the processors, in user mode */
+    double cpu_s;             /* of the processors, user and system: only the
+                                 sum is exact, its parts are told by ticks */
     long peak_kib;            /* most memory it held */
     char out[PROC_OUT_BYTES]; /* what it printed, cut when longer */
 } proc_result;
