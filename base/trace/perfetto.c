@@ -15,12 +15,15 @@
 
 enum { CLEARED = 1, NEEDS_STATE = 2 }; /* TracePacket.SequenceFlags */
 
-/* Written to the file when there is enough: a follower waits for no more. */
-enum { FLUSH_BYTES = 16 << 10 };
+/* A viewer may follow the file while it grows: at first it is written in small
+ * pieces, later in parts of what is there, since large ones take the system
+ * less time for each byte. */
+enum { LEAST_PIECE = 16 << 10, MOST_PIECE = 256 << 10, PARTS = 32 };
 
 typedef struct {
     uint8_t *bytes; /* for the file */
-    size_t n, cap;
+    size_t n, cap, piece;
+    uint64_t written;
     bool failed;
 } perfetto;
 
@@ -29,17 +32,22 @@ static void flush(sink *s)
     perfetto *o = s->state;
 
     fwrite(o->bytes, 1, o->n, s->file);
+    o->written += o->n;
     o->n = 0;
+    o->piece =
+        o->written / PARTS < MOST_PIECE ? o->written / PARTS : MOST_PIECE;
+    if (o->piece < LEAST_PIECE)
+        o->piece = LEAST_PIECE;
 }
 
 /* Where the next packet goes, which has n bytes at most; NULL: no memory. */
 static uint8_t *next_packet(sink *s, size_t n)
 {
     perfetto *o = s->state;
-    size_t want = o->cap ? o->cap : FLUSH_BYTES;
+    size_t want = o->cap ? o->cap : LEAST_PIECE;
     uint8_t *p;
 
-    if (o->n + n > FLUSH_BYTES)
+    if (o->n + n > o->piece)
         flush(s);
     if (o->n + n <= o->cap)
         return o->bytes + o->n;
@@ -95,9 +103,11 @@ static void write_packet(sink *s, const Trc__Pb__TracePacket *packet)
 static bool open_trace(sink *s)
 {
     Trc__Pb__TracePacket p = TRC__PB__TRACE_PACKET__INIT;
+    perfetto *o = calloc(1, sizeof *o);
 
-    if (!(s->state = calloc(1, sizeof(perfetto))))
+    if (!(s->state = o))
         return false;
+    o->piece = LEAST_PIECE;
     p.has_trusted_packet_sequence_id = true;
     p.trusted_packet_sequence_id = 1;
     p.has_sequence_flags = p.has_first_packet_on_sequence = true;

@@ -22,32 +22,28 @@ void emit_series_free(emit_series *s)
     s->used = NULL;
 }
 
-static uint64_t *series(const emit_series *s, uint32_t at)
+/* All series of a window. */
+static uint64_t *window(const emit_series *s, uint64_t i)
 {
-    return s->sums + (size_t)at * s->n_windows;
+    return s->sums + i * s->n;
 }
 
 static void double_windows(emit_series *s)
 {
-    for (uint32_t k = 0; k < s->n; k++) {
-        uint64_t *w = series(s, k);
+    uint32_t half = s->n_windows / 2;
 
-        if (!s->used[k])
-            continue;
-        for (uint32_t i = 0; i < s->n_windows / 2; i++)
-            w[i] = w[2 * i] + w[2 * i + 1];
-        memset(w + s->n_windows / 2, 0, s->n_windows / 2 * sizeof *w);
-    }
+    for (uint32_t i = 0; i < half; i++)
+        for (uint32_t k = 0; k < s->n; k++)
+            window(s, i)[k] = window(s, 2 * i)[k] + window(s, 2 * i + 1)[k];
+    memset(window(s, half), 0, (size_t)half * s->n * sizeof *s->sums);
     s->log++;
 }
 
-/* The windows of series `at`, of which the one with cycle `last` is there. */
-static uint64_t *reach(emit_series *s, uint32_t at, uint64_t last)
+/* Makes the window with cycle `last` be there. */
+static void reach(emit_series *s, uint64_t last)
 {
     while (last >> s->log >= s->n_windows)
         double_windows(s);
-    s->used[at] = true;
-    return series(s, at);
 }
 
 static uint64_t end_of_window(const emit_series *s, uint64_t t, uint64_t end)
@@ -60,15 +56,14 @@ static uint64_t end_of_window(const emit_series *s, uint64_t t, uint64_t end)
 void emit_series_rate(emit_series *s, uint32_t at, uint64_t begin, uint64_t end,
                       uint64_t rate)
 {
-    uint64_t *w;
-
     if (!s->sums || !rate || end <= begin)
         return;
-    w = reach(s, at, end - 1);
+    reach(s, end - 1);
+    s->used[at] = true;
     while (begin < end) {
         uint64_t stop = end_of_window(s, begin, end);
 
-        w[begin >> s->log] += rate * (stop - begin);
+        window(s, begin >> s->log)[at] += rate * (stop - begin);
         begin = stop;
     }
 }
@@ -78,13 +73,14 @@ void emit_series_rates(emit_series *s, uint64_t begin, uint64_t end,
 {
     if (!s->sums || end <= begin)
         return;
-    reach(s, 0, end - 1);
+    reach(s, end - 1);
     memset(s->used, true, s->n * sizeof *s->used);
     while (begin < end) {
-        uint64_t stop = end_of_window(s, begin, end), i = begin >> s->log;
+        uint64_t stop = end_of_window(s, begin, end);
+        uint64_t *w = window(s, begin >> s->log);
 
         for (uint32_t k = 0; k < s->n; k++)
-            series(s, k)[i] += rates[k] * (stop - begin);
+            w[k] += rates[k] * (stop - begin);
         begin = stop;
     }
 }
@@ -93,18 +89,19 @@ void emit_series_spread(emit_series *s, uint32_t at, uint64_t begin,
                         uint64_t end, uint64_t amount)
 {
     __extension__ typedef unsigned __int128 wide;
-    uint64_t length = end > begin ? end - begin : 0, t = begin, given = 0, *w;
+    uint64_t length = end > begin ? end - begin : 0, t = begin, given = 0;
 
     if (!s->sums || !amount)
         return;
-    w = reach(s, at, length ? end - 1 : begin);
+    reach(s, length ? end - 1 : begin);
+    s->used[at] = true;
     if (!length)
-        w[begin >> s->log] += amount;
+        window(s, begin >> s->log)[at] += amount;
     while (t < end) {
         uint64_t stop = end_of_window(s, t, end);
         uint64_t due = (uint64_t)((wide)amount * (stop - begin) / length);
 
-        w[t >> s->log] += due - given;
+        window(s, t >> s->log)[at] += due - given;
         given = due;
         t = stop;
     }
@@ -116,7 +113,7 @@ void emit_series_join(emit_series *s, uint32_t to, uint32_t from)
         return;
     s->used[to] = true;
     for (uint32_t i = 0; i < s->n_windows; i++)
-        series(s, to)[i] += series(s, from)[i];
+        window(s, i)[to] += window(s, i)[from];
 }
 
 uint64_t emit_series_sum(const emit_series *s, uint32_t at)
@@ -124,7 +121,7 @@ uint64_t emit_series_sum(const emit_series *s, uint32_t at)
     uint64_t sum = 0;
 
     for (uint32_t i = 0; s->sums && s->used[at] && i < s->n_windows; i++)
-        sum += series(s, at)[i];
+        sum += window(s, i)[at];
     return sum;
 }
 
@@ -132,10 +129,10 @@ uint64_t emit_series_sum(const emit_series *s, uint32_t at)
 static uint64_t amount_until(const emit_series *s, uint32_t at, uint64_t i,
                              bool is_last)
 {
-    uint64_t sum = series(s, at)[i];
+    uint64_t sum = window(s, i)[at];
 
     for (i++; is_last && i < s->n_windows; i++)
-        sum += series(s, at)[i];
+        sum += window(s, i)[at];
     return sum;
 }
 

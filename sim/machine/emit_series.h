@@ -7,7 +7,8 @@
 #include "base/trace/writer.h"
 
 typedef struct {
-    uint64_t *sums; /* n_windows of each; NULL: none, nothing is kept */
+    uint64_t *sums; /* of each window one for each series; NULL: nothing is
+                       kept */
     bool *used;     /* of each: something was added */
     uint32_t n, n_windows;
     uint32_t log; /* cycles per window, as a power of two */
