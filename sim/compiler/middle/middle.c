@@ -103,7 +103,8 @@ static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
     return st;
 }
 
-/* Is there an integer that no operation of a SHAVE takes? */
+/* Is there an integer that no operation of a SHAVE takes? Variants
+ * have the same loops: where one has such an integer, the others do, too. */
 static bool has_wide_integers(LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
@@ -592,18 +593,25 @@ static void try_vectorize(LLVMValueRef f, const char *path, arena *a,
         k->not_vectorized = explain(a, path, v.line, v.col, v.reason);
 }
 
+/* The groups of the variants that run. All are known before the first is made:
+ * which one runs depends on which there are. */
 static void build_groups(LLVMValueRef *fns, const unsigned *factors,
-                         bool observed, arena *a, middle_unit *out)
+                         bool observed, const middle_job *job, middle_unit *out)
 {
+    sim_kernel *k = job->kernel;
+
+    for (int v = 0; v < SIM_N_VARIANTS; v++) {
+        k->variants[v].present = fns[v] != NULL;
+        k->variants[v].factor = fns[v] ? factors[v] : 0;
+    }
     for (int v = 0; v < SIM_N_VARIANTS; v++) {
         workgroup g;
 
-        if (!fns[v])
+        if (!sim_runs_variant(k, (sim_variant_kind)v, job->local))
             continue;
-        workgroup_build(fns[v], factors[v], observed, sim_variant_name(v), a,
-                        &g);
+        workgroup_build(fns[v], factors[v], observed, sim_variant_name(v),
+                        job->a, &g);
         out->variants[v].fn = g.fn;
-        out->variants[v].factor = factors[v];
         out->variants[v].item_bytes = g.item_bytes;
     }
     for (int v = 0; v < SIM_N_VARIANTS; v++)
@@ -696,7 +704,7 @@ static vpu_status build_debug(building *u, vpu_error *err)
             subprograms[v] = LLVMGetSubprogram(fns[v]);
         }
     dump(m, "items");
-    build_groups(fns, factors, false, u->a, u->out);
+    build_groups(fns, factors, false, u->job, u->out);
     for (int v = 0; v < SIM_N_VARIANTS; v++)
         if (subprograms[v])
             LLVMSetSubprogram(u->out->variants[v].fn, subprograms[v]);
@@ -748,7 +756,7 @@ static vpu_status build_checked(building *u, vpu_error *err)
     find_atomics(fns[SIM_SCALAR], u->k);
     u->k->not_vectorized = "code for checking is not";
     dump(m, "items");
-    build_groups(fns, factors, true, u->a, u->out);
+    build_groups(fns, factors, true, u->job, u->out);
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     if (!st)
@@ -828,7 +836,7 @@ static vpu_status build(building *u, vpu_error *err)
     else
         try_vectorize(fns[SIM_SCALAR], path, u->a, &fns[SIM_VECTORIZED],
                       &factors[SIM_VECTORIZED], u->k);
-    build_groups(fns, factors, false, u->a, u->out);
+    build_groups(fns, factors, false, u->job, u->out);
     dump(m, "groups");
     st = check_module(m, "building work-groups", err);
     divisions_hide(m);

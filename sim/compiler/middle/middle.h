@@ -18,8 +18,7 @@
 typedef struct {
     LLVMModuleRef module;
     struct {
-        LLVMValueRef fn; /* NULL = this variant does not exist */
-        unsigned factor;
+        LLVMValueRef fn; /* NULL = it does not exist, or is not run */
         uint32_t item_bytes;
     } variants[SIM_N_VARIANTS];
     LLVMValueRef *twice; /* __local arrays that groups take turns in */
@@ -42,8 +41,11 @@ typedef struct {
     const char *path, *entry; /* of the source; of the kernel in it */
     middle_mode mode;
     arena *a;
-    /* Filled with what the source tells: arguments, required size, the
-     * vectorizer's reason, atomics. */
+    /* The local size that the code is for: of a variant that launches of it do
+     * not run no more is made known than its factor. NULL: for all. */
+    const uint32_t *local;
+    /* Filled with what the source tells: arguments, required size, variants and
+     * their factors, the vectorizer's reason, atomics. */
     sim_kernel *kernel;
 } middle_job;
 

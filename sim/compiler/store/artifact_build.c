@@ -308,7 +308,6 @@ static shave_program without_program(LLVMValueRef fn, arena *a)
 /* What the variants of a kernel become. */
 typedef struct {
     const middle_unit *unit;
-    const uint32_t *local; /* artifact_job's */
     const shave_layout *layout;
     artifact_host kind;
     const sim_sites *sites;
@@ -320,8 +319,7 @@ typedef struct {
     size_t n_object;
 } code;
 
-/* The SHAVE program of a variant and its function in hm, as c->kind says;
- * nothing of one that launches of c->local do not run. */
+/* The SHAVE program of a variant and its function in hm, as c->kind says. */
 static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
 {
     static const hostcode_kind kinds[] = {
@@ -344,12 +342,11 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
     vpu_status st;
 
     artifact_symbol((sim_variant_kind)v, symbol);
+    out->item_bytes = c->unit->variants[v].item_bytes;
     if (source.kind == HOSTCODE_DEBUG || source.kind == HOSTCODE_CHECKED) {
         p = without_program(fn, c->a);
         return hostcode_add(hm, &source, c->a, &out->stack_bytes, err);
     }
-    if (!sim_runs_variant(c->k, (sim_variant_kind)v, c->local))
-        return VPU_OK;
     st = shave_build(fn, sim_variant_name((sim_variant_kind)v), c->layout, c->a,
                      &p, err);
     if (st)
@@ -361,18 +358,6 @@ static vpu_status make_variant(code *c, int v, LLVMModuleRef hm, vpu_error *err)
     return hostcode_add(hm, &source, c->a, &stack, err);
 }
 
-/* All, before the first is made: which one runs depends on which there are. */
-static void describe_variants(const middle_unit *u, sim_kernel *k)
-{
-    for (int v = 0; v < SIM_N_VARIANTS; v++) {
-        k->variants[v].present = u->variants[v].fn != NULL;
-        if (!k->variants[v].present)
-            continue;
-        k->variants[v].factor = u->variants[v].factor;
-        k->variants[v].item_bytes = u->variants[v].item_bytes;
-    }
-}
-
 static vpu_status make_code(code *c, vpu_error *err)
 {
     LLVMModuleRef hm = LLVMModuleCreateWithNameInContext(
@@ -382,7 +367,6 @@ static vpu_status make_code(code *c, vpu_error *err)
 
     if (debug)
         hostcode_begin_debug(hm, c->unit->module);
-    describe_variants(c->unit, c->k);
     for (int v = 0; v < SIM_N_VARIANTS && !st; v++)
         if (c->unit->variants[v].fn)
             st = make_variant(c, v, hm, err);
@@ -400,6 +384,7 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     sim_kernel k = {.source = job->path, .name = job->entry};
     const middle_job middle = {.path = job->path,
                                .entry = k.name,
+                               .local = job->local,
                                .mode = {.debug = job->debug,
                                         .checking = job->checking,
                                         .sites = &sites,
@@ -411,12 +396,8 @@ static vpu_status build_module(const artifact_job *job, LLVMModuleRef m,
     artifact_parts parts = {.kernel = &k};
     shave_layout layout = {0};
     middle_unit mu = {0};
-    code c = {.unit = &mu,
-              .local = job->local,
-              .layout = &layout,
-              .kind = job->kind,
-              .a = a,
-              .k = &k};
+    code c = {
+        .unit = &mu, .layout = &layout, .kind = job->kind, .a = a, .k = &k};
     uint32_t *offsets;
     vpu_status st = middle_build(m, &middle, &mu, err);
 

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/temp.h"
+#include "isa/text.h"
 #include "sim/compiler/kernel.h"
 #include "sim/compiler/store/kcache.h"
 #include "sim/exec/exec.h"
@@ -203,6 +204,63 @@ START_TEST(local_sizes_count)
             ck_assert_int_eq(programs[n] != NULL, runs);
         }
         ck_assert_uint_lt(k->program_bytes, all->program_bytes);
+        kernel_release(k);
+    }
+    kernel_release(all);
+}
+END_TEST
+
+/* Loops whose results are computed without the loop, in wider integers than a
+ * SHAVE has; and what an item keeps across a barrier. */
+static const char *const shared_kernels[] = {
+    kernel_cl,
+    "__kernel void sum(__global const int *in, __global int *out) {\n"
+    "    long n = in[0], s = 1;\n"
+    "    for (long k = 0; k < n; k++) s += k * k;\n"
+    "    out[get_global_id(0)] = (int)s;\n"
+    "}\n",
+    "__kernel void turn(__global const float *in, __global float *out) {\n"
+    "    __local float part[64];\n"
+    "    uint i = get_local_id(0), n = get_local_size(0);\n"
+    "    float own = in[get_global_id(0)] * 3.0f;\n"
+    "    part[i] = own;\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    out[get_global_id(0)] = own - part[n - 1 - i];\n"
+    "}\n"};
+
+static char *program_text(const sim_kernel *k, int variant)
+{
+    const isa_function *programs[SIM_N_VARIANTS];
+    vpu_error err;
+    size_t n;
+    char *text;
+
+    ck_assert(!kernel_programs(k, a, programs, &err));
+    ck_assert_ptr_nonnull(programs[variant]);
+    n = isa_print(programs[variant], NULL, 0) + 1;
+    text = arena_push(a, n, 1, 1);
+    isa_print(programs[variant], text, n);
+    return text;
+}
+
+/* A variant is the same whether the others are built beside it or not. */
+START_TEST(built_alone_as_among_others)
+{
+    static const uint32_t locals[][3] = {{16, 1, 1}, {7, 1, 1}};
+    sim_kernel *all;
+
+    put_text(source, shared_kernels[_i]);
+    all = compile_for(NULL);
+    ck_assert(all->variants[SIM_VECTORIZED].present);
+    for (int l = 0; l < 2; l++) {
+        sim_kernel *k = compile_for(locals[l]);
+        sim_variant_kind v = sim_pick_variant(k, locals[l]);
+
+        ck_assert_int_eq(v, l ? SIM_SCALAR : SIM_VECTORIZED);
+        ck_assert_str_eq(program_text(k, v), program_text(all, v));
+        ck_assert_uint_eq(k->variants[v].item_bytes,
+                          all->variants[v].item_bytes);
+        ck_assert(_i != 2 || k->variants[v].item_bytes);
         kernel_release(k);
     }
     kernel_release(all);
@@ -701,6 +759,7 @@ int main(void)
     tcase_add_test(c, hit_is_the_same);
     tcase_add_loop_test(c, options_count, 0, 2);
     tcase_add_test(c, local_sizes_count);
+    tcase_add_loop_test(c, built_alone_as_among_others, 0, 3);
     tcase_add_loop_test(c, included_files_count, 0, 2);
     tcase_add_test(c, included_file_must_be_there);
     tcase_add_loop_test(c, source_counts, 0, 2);
