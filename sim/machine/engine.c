@@ -202,18 +202,13 @@ static bool enter_lone(engine *e, uint32_t i)
         e->launch->double_buffered || !is_alone(e, i) ||
         s->accounted + e->desc->wg_dispatch > limit_of(e))
         return false;
-    if (e->merges) { /* what the trace is told of when the group ends */
-        e->profile->by_cause[i][MACH_CAUSE_DISPATCH] += e->desc->wg_dispatch;
-        s->accounted += e->desc->wg_dispatch;
-    } else {
-        engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
-    }
+    engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
     fetch_next(q, q->head + 2);
     s->pos = s->n_loaded;
     s->groups[s->pos % N_SLOTS].id = group->id;
     s->phase = MACH_COMP;
     s->any = s->lone = true;
-    if (e->trace && !e->merges)
+    if (e->trace)
         engine_begin_lone(e, i, group->id);
     s->state = STEPS;
     return true;
@@ -228,7 +223,7 @@ static bool do_lone(engine *e, uint32_t i)
         return false;
     if (s->accounted > limit_of(e)) /* it has not ended */
         return true;
-    if (e->trace && !e->merges)
+    if (e->trace)
         engine_end_lone(e, i);
     e->queues[i].head += 2;
     e->profile->groups++;
@@ -243,14 +238,15 @@ static bool do_lone(engine *e, uint32_t i)
 static vpu_status load_group(engine *e, uint32_t i, bool *there)
 {
     engine_shave *s = &e->shaves[i];
-    engine_group *g = &s->groups[s->n_loaded % N_SLOTS];
     uint32_t at = s->loaded_end, n, phase = MACH_COMP;
     vpu_status st = make_available(e, i, there);
+    engine_group *g;
 
     if (!st)
         st = pass_quiet(e, i, there);
     if (st || !*there || enter_lone(e, i))
         return st;
+    g = &s->groups[s->n_loaded % N_SLOTS];
     if (step_at(e, i, at)->kind != MACH_STEP_GROUP)
         return err_set(e->err, VPU_ERR_INTERNAL,
                        "the steps of SHAVE %u do not begin with a group", i);

@@ -145,7 +145,7 @@ bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
  * free for reuse. */
 critical_set engine_needs(const engine *e, const engine_shave *s);
 
-/* For the trace that tells groups apart: SHAVE i, which has no other group,
+/* For the trace: SHAVE i, which has no other group,
  * begins the compute phase of one, and ends it. s->pos: its place among the
  * SHAVE's groups. */
 void engine_begin_lone(engine *e, uint32_t i, uint64_t group);

@@ -99,19 +99,14 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
                         const engine_run_cost *c, uint64_t stretch)
 {
     const mach_mem_counts *m = &step->detail.mem;
-    uint64_t begin = e->shaves[i].accounted, causes[MACH_N_CAUSES];
+    uint64_t begin = e->shaves[i].accounted;
     mach_cause why = m->load_fills ? MACH_CAUSE_DDR : MACH_CAUSE_STORE;
 
     count_memory(e->profile, m, c->bytes, 1);
-    if (!e->trace || (e->merges && e->shaves[i].lone)) {
+    if (!e->trace) {
         count_causes(e->profile->by_cause[i], c, 1);
         e->profile->by_cause[i][why] += stretch;
         e->shaves[i].accounted += alone_of(c) + stretch;
-        if (!e->trace)
-            return;
-        causes_of(e, c, causes);
-        causes[why] += stretch;
-        emit_groups(e->trace, i, begin - e->desc->wg_dispatch, 1, causes);
         return;
     }
     engine_account(e, i, MACH_CAUSE_ISSUE, c->issue);
