@@ -153,6 +153,13 @@ static void emit(trc_writer *w, const sink_event *e)
         w->outputs[i].ops->event(&w->outputs[i].s, e);
 }
 
+/* Of the innermost slice, now. */
+static void emit_end(trc_writer *w, track *t)
+{
+    t->depth--;
+    emit(w, &(sink_event){.kind = SINK_END, .track = &t->s, .ns = t->last_ns});
+}
+
 vpu_status trc_writer_commit(trc_writer *w, vpu_error *err)
 {
     vpu_status st = VPU_OK;
@@ -162,9 +169,8 @@ vpu_status trc_writer_commit(trc_writer *w, vpu_error *err)
     for (size_t i = 0; i < w->n_tracks; i++) {
         track *t = &w->tracks[i];
 
-        for (; t->depth; t->depth--)
-            emit(w, &(sink_event){
-                        .kind = SINK_END, .track = &t->s, .ns = t->last_ns});
+        while (t->depth)
+            emit_end(w, t);
     }
     for (size_t i = 0; i < w->n_outputs; i++) {
         output *o = &w->outputs[i];
@@ -418,7 +424,7 @@ void trc_slice(trc_writer *w, trc_track id, uint64_t begin, uint64_t end,
                const trc_event *e)
 {
     trc_begin(w, id, begin, e);
-    trc_end(w, id, end, NULL, 0);
+    emit_end(w, advance(w, id, end, SINK_SLICES));
 }
 
 void trc_instant(trc_writer *w, trc_track id, uint64_t time, const trc_event *e)
