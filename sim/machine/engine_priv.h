@@ -48,7 +48,7 @@ typedef struct {
     uint64_t landing[MAX_STORE_BUFFER]; /* cycle each posted store is done */
 } engine_run_progress;
 
-/* Groups that went unseen and did the same step, to be counted together. */
+/* Groups passed at once that did the same step, to be counted together. */
 typedef struct {
     const mach_step *run;           /* NULL: none */
     uint64_t causes[MACH_N_CAUSES]; /* cycles of one, with its dispatch */
@@ -145,9 +145,8 @@ bool engine_run_step(engine *e, uint32_t i, const mach_step *step);
  * free for reuse. */
 critical_set engine_needs(const engine *e, const engine_shave *s);
 
-/* For the trace: SHAVE i, which has no other group,
- * begins the compute phase of one, and ends it. s->pos: its place among the
- * SHAVE's groups. */
+/* For the trace: SHAVE i, which has no other group, begins the compute phase of
+ * one, and ends it. s->pos: the group's place among those of the SHAVE. */
 void engine_begin_lone(engine *e, uint32_t i, uint64_t group);
 void engine_end_lone(engine *e, uint32_t i);
 

@@ -103,8 +103,9 @@ static vpu_status run_loop_passes(LLVMModuleRef m, const char *passes,
     return st;
 }
 
-/* Is there an integer that no operation of a SHAVE takes? Variants
- * have the same loops: where one has such an integer, the others do, too. */
+/* Is there an integer that no operation of a SHAVE takes? The scalar and the
+ * vectorized variant have the same loops: where one has such an integer, the
+ * other has it, too, built or not. */
 static bool has_wide_integers(LLVMModuleRef m)
 {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
