@@ -494,15 +494,23 @@ LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
     return NULL;
 }
 
+LLVMValueRef ir_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch)
+{
+    LLVMValueRef next =
+        LLVMIsAPHINode(phi) ? ir_incoming_from(phi, latch) : NULL;
+
+    return next && LLVMIsABinaryOperator(next) &&
+                   LLVMGetInstructionOpcode(next) == LLVMAdd &&
+                   LLVMGetOperand(next, 0) == phi
+               ? LLVMIsAConstantInt(LLVMGetOperand(next, 1))
+               : NULL;
+}
+
 bool ir_counts_up(LLVMValueRef phi, LLVMBasicBlockRef latch, LLVMValueRef v)
 {
-    LLVMValueRef one;
+    LLVMValueRef by = ir_step_of(phi, latch);
 
-    if (!LLVMIsAPHINode(phi) || !LLVMIsABinaryOperator(v) ||
-        LLVMGetInstructionOpcode(v) != LLVMAdd || LLVMGetOperand(v, 0) != phi)
-        return false;
-    one = LLVMGetOperand(v, 1);
-    return LLVMIsAConstantInt(one) && LLVMConstIntGetZExtValue(one) == 1 &&
+    return by && LLVMConstIntGetZExtValue(by) == 1 &&
            ir_incoming_from(phi, latch) == v;
 }
 

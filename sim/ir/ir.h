@@ -136,8 +136,10 @@ LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
  * times (cases of a switch) must bring the same value each time. */
 LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block);
 
-/* Is v what phi, of a block with this latch, is one iteration later, and that
- * is phi + 1? */
+/* The constant that is added to phi, of a block with this latch, in each
+ * iteration; NULL: none is. */
+LLVMValueRef ir_step_of(LLVMValueRef phi, LLVMBasicBlockRef latch);
+/* Is v what phi is one iteration later, and that is phi + 1? */
 bool ir_counts_up(LLVMValueRef phi, LLVMBasicBlockRef latch, LLVMValueRef v);
 
 /* Declare (or find) a function of the module. */

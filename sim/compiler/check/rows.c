@@ -246,18 +246,14 @@ static step meet(step s, step t)
  * it begins again with each turn of the loops outside. */
 static step step_of_header(const loop *l, const level *v, LLVMValueRef phi)
 {
-    LLVMValueRef next = ir_incoming_from(phi, v->latch);
+    LLVMValueRef by = ir_step_of(phi, v->latch);
     step s = step_of(l, ir_incoming_from(phi, v->before));
 
-    if (next == phi || s.how != STEP_KNOWN)
+    if (ir_incoming_from(phi, v->latch) == phi || s.how != STEP_KNOWN)
         return s;
-    if (LLVMTypeOf(phi) != l->i32 || !LLVMIsABinaryOperator(next) ||
-        LLVMGetInstructionOpcode(next) != LLVMAdd ||
-        LLVMGetOperand(next, 0) != phi ||
-        !LLVMIsAConstantInt(LLVMGetOperand(next, 1)))
+    if (LLVMTypeOf(phi) != l->i32 || !by)
         return varies;
-    s.by[v - l->levels] +=
-        (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(next, 1));
+    s.by[v - l->levels] += (uint32_t)LLVMConstIntGetZExtValue(by);
     return s;
 }
 

@@ -36,16 +36,9 @@ static LLVMValueRef k32(const wide_loop *l, uint32_t n)
  */
 static LLVMValueRef count_of(const wide_loop *l, LLVMValueRef phi)
 {
-    LLVMValueRef next = ir_incoming_from(phi, l->latch), by;
+    LLVMValueRef by = ir_step_of(phi, l->latch);
 
-    if (!next || !LLVMIsABinaryOperator(next) ||
-        LLVMGetInstructionOpcode(next) != LLVMAdd ||
-        LLVMGetOperand(next, 0) != phi)
-        return NULL;
-    by = LLVMGetOperand(next, 1);
-    return LLVMIsAConstantInt(by) && LLVMTypeOf(phi) == LLVMTypeOf(k32(l, 0))
-               ? by
-               : NULL;
+    return by && LLVMTypeOf(phi) == LLVMTypeOf(k32(l, 0)) ? by : NULL;
 }
 
 /* Memory that the checkers were not asked about is private, and there once. */

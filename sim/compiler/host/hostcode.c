@@ -233,15 +233,18 @@ static bool is_inner(host *h, const foreseen *f)
     return false;
 }
 
+LLVMValueRef host_id(const host *h, unsigned id)
+{
+    return LLVMGetParam(h->from, LLVMCountParams(h->from) - SIM_N_HIDDEN + id);
+}
+
 /* Work-items of the group, 64 bits. */
 static LLVMValueRef items_of_group(host *h)
 {
-    unsigned first =
-        LLVMCountParams(h->from) - SIM_N_HIDDEN + SIM_ID_LOCAL_SIZE;
     LLVMValueRef n = k64(h, 1);
 
     for (unsigned d = 0; d < 3; d++) {
-        LLVMValueRef size = host_value(h, LLVMGetParam(h->from, first + d));
+        LLVMValueRef size = host_value(h, host_id(h, SIM_ID_LOCAL_SIZE + d));
 
         n = LLVMBuildMul(h->builder, n,
                          LLVMBuildZExt(h->builder, size, h->i64, ""), "");
@@ -808,15 +811,14 @@ static void prologue(host *h)
     }
     for (unsigned k = 0; k < SIM_N_IDS; k++)
         ir_map_set(
-            &h->map, LLVMGetParam(h->from, n_args + k),
+            &h->map, host_id(h, k),
             host_load_field(h, h->i32,
                             offsetof(sim_wg, ids) + k * sizeof(uint32_t)));
-    ir_map_set(&h->map, LLVMGetParam(h->from, n_args + SIM_N_IDS), h->bases[2]);
+    ir_map_set(&h->map, host_id(h, SIM_N_IDS), h->bases[2]); /* kept */
     if (h->sites)
         host_check_prologue(h, n_args);
     if (host_row_suits(h))
-        ir_map_set(&h->map, LLVMGetParam(h->from, n_args + SIM_ID_GROUP),
-                   host_row_begin(h));
+        ir_map_set(&h->map, host_id(h, SIM_ID_GROUP), host_row_begin(h));
 }
 
 /* Of the blocks in this order, which is post-order. */
@@ -843,10 +845,8 @@ static void add_blocks(host *h, const uint32_t *order, uint32_t n,
 static void add_quiet_blocks(host *h, const uint32_t *order, uint32_t n,
                              const ir_word *seen)
 {
-    unsigned group = LLVMCountParams(h->from) - SIM_N_HIDDEN + SIM_ID_GROUP;
-
     h->is_quiet = true;
-    ir_map_set(&h->map, LLVMGetParam(h->from, group), host_row_begin_quiet(h));
+    ir_map_set(&h->map, host_id(h, SIM_ID_GROUP), host_row_begin_quiet(h));
     add_blocks(h, order, n, seen);
 }
 

@@ -92,6 +92,9 @@ bool host_is_global(LLVMValueRef p);
 /* Fields of sim_wg, by offset. */
 LLVMValueRef host_field_ptr(host *h, size_t offset);
 LLVMValueRef host_load_field(host *h, LLVMTypeRef t, size_t offset);
+/* The parameter of the function for a work-group (workgroup.h) that holds word
+ * SIM_ID_…. */
+LLVMValueRef host_id(const host *h, unsigned id);
 /* cycles and log_n to and from sim_wg, around calls out. */
 void host_save_state(host *h);
 void host_restore_state(host *h);

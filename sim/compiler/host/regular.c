@@ -172,10 +172,7 @@ static bool has_other_loops(const host *h)
 
 bool host_is_regular(host *h)
 {
-    regular r = {.h = h,
-                 .group =
-                     LLVMGetParam(h->from, LLVMCountParams(h->from) -
-                                               SIM_N_HIDDEN + SIM_ID_GROUP)};
+    regular r = {.h = h, .group = host_id(h, SIM_ID_GROUP)};
 
     if (has_other_loops(h))
         return false;
