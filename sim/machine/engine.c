@@ -127,14 +127,16 @@ static bool is_alone(const engine *e, uint32_t i)
 
 /* The quiet group at the queue's head, and those it stands for. False, and
  * nothing has changed: they end behind the launch's limit. */
-static bool pass_group(engine *e, uint32_t i, const mach_step *group)
+static bool pass_group(engine *e, uint32_t i, uint64_t n)
 {
-    uint64_t n = group->more + UINT64_C(1);
+    const mach_queue *q = &e->queues[i];
+    const mach_step *group = &q->items[q->head];
+    const mach_step *run = mach_queue_run_of(q, q->head);
 
     if (e->trace && !e->merges)
-        return engine_run_shown(e, i, group, n);
-    return group->like ? engine_run_like(e, i, group->like, n)
-                       : engine_run_unseen(e, i, group + 1, n);
+        return engine_run_shown(e, i, group, run, n);
+    return group->like ? engine_run_like(e, i, run, n)
+                       : engine_run_unseen(e, i, run, n);
 }
 
 /* Does groups that no other SHAVE notices at once, up to the launch's limit.
@@ -147,10 +149,9 @@ static vpu_status pass_quiet(engine *e, uint32_t i, bool *there)
     uint32_t at;
 
     while (!st && *there && alone && is_quiet(q, q->head)) {
-        const mach_step *group = &q->items[q->head];
-        uint64_t n = group->more + UINT64_C(1);
+        uint64_t n = q->items[q->head].more + UINT64_C(1);
 
-        if (!pass_group(e, i, group))
+        if (!pass_group(e, i, n))
             break;
         e->profile->groups += n;
         e->profile->shave_groups[i] += n;

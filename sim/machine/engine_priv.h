@@ -157,9 +157,10 @@ bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);
 /* The same of groups with `like`, but for what engine_count_likes does. */
 bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n);
-/* The same of `group`, which stands for n that are told apart. */
+/* The same of `group`, which stands for n that are told apart and whose step is
+ * run. */
 bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
-                      uint64_t n);
+                      const mach_step *run, uint64_t n);
 /* Behind the last step: causes and accesses of engine_run_like so far. */
 void engine_count_likes(engine *e);
 

@@ -225,16 +225,16 @@ static void show_group(engine *e, uint32_t i, const mach_step *step,
     engine_end_lone(e, i);
 }
 
-bool engine_run_shown(engine *e, uint32_t i, const mach_step *group, uint64_t n)
+bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
+                      const mach_step *run, uint64_t n)
 {
-    const mach_step *step = group->like ? group->like : group + 1;
     uint64_t distance = n > 1 ? group->detail.distance : 0;
-    engine_run_cost c = cost_of(e->desc, &e->dram, step);
+    engine_run_cost c = cost_of(e->desc, &e->dram, run);
 
     if (!fit(e, i, n * (e->desc->wg_dispatch + alone_of(&c))))
         return false;
     for (uint64_t k = 0; k < n; k++)
-        show_group(e, i, step, &c, group->id + k * distance);
+        show_group(e, i, run, &c, group->id + k * distance);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* Groups that the engine passes at once, and groups that stand for others,
  * against the same groups one by one: drawn steps on drawn machines. A watch
- * sees the time of every group, so with one no group is passed unseen. */
+ * sees the time of every group, so with one each is shown by itself. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
