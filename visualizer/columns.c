@@ -80,15 +80,21 @@ static inline uint64_t get(const uint8_t *from, uint8_t width, uint64_t i)
 }
 
 /* All of a column; a loop for each width, for the compiler's vectors. */
-static void get_all(const uint8_t *from, uint8_t width, uint64_t base,
-                    uint64_t to[TL_BLOCK])
+static void get_all(const uint8_t *restrict from, uint8_t width, uint64_t base,
+                    uint64_t *restrict to)
 {
-    if (width == 1) {
+    if (width == 0) {
         for (int i = 0; i < TL_BLOCK; i++)
-            to[i] = base + get(from, 1, (uint64_t)i);
+            to[i] = base;
+    } else if (width == 1) {
+        for (int i = 0; i < TL_BLOCK; i++)
+            to[i] = base + from[i];
     } else if (width == 2) {
+        uint16_t two[TL_BLOCK];
+
+        memcpy(two, from, sizeof two);
         for (int i = 0; i < TL_BLOCK; i++)
-            to[i] = base + get(from, 2, (uint64_t)i);
+            to[i] = base + two[i];
     } else {
         for (int i = 0; i < TL_BLOCK; i++)
             to[i] = base + get(from, width, (uint64_t)i);
@@ -103,6 +109,19 @@ static const uint8_t *lengths_at(const tl_lane *l, const tl_block *b)
 static const uint8_t *names_at(const tl_lane *l, const tl_block *b)
 {
     return lengths_at(l, b) + TL_BLOCK * b->length_width;
+}
+
+static void class_all(const uint8_t *names, const tl_block *b,
+                      const uint8_t *class, uint8_t to[TL_BLOCK])
+{
+    if (b->name_width == 0)
+        memset(to, class[b->name], TL_BLOCK);
+    else if (b->name_width == 1)
+        for (int i = 0; i < TL_BLOCK; i++)
+            to[i] = class[b->name + names[i]];
+    else
+        for (int i = 0; i < TL_BLOCK; i++)
+            to[i] = class[b->name + get(names, b->name_width, (uint64_t)i)];
 }
 
 static const uint8_t *numbers_at(const tl_lane *l, const tl_block *b)
@@ -234,16 +253,19 @@ bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number)
     return true;
 }
 
-bool tl_put_length(tl_lane *l, uint64_t length, tl_class class)
+bool tl_put_end(tl_lane *l, uint64_t end, const uint8_t *class)
 {
+    uint64_t at = (l->n_slices - 1) % TL_BLOCK;
+    uint64_t length = end - l->tail->begin[at];
+    uint8_t c = class[l->tail->name[at]];
     uint32_t k = 0;
 
-    l->tail->length[(l->n_slices - 1) % TL_BLOCK] = length;
-    while (k < l->n_classes && l->class_at[k] != class)
+    l->tail->length[at] = length;
+    while (k < l->n_classes && l->class_at[k] != c)
         k++;
-    if (k == l->n_classes && !add_class(l, class))
+    if (k == l->n_classes && !add_class(l, c))
         return false;
-    l->now[class] += length;
+    l->now[c] += length;
     return true;
 }
 
@@ -296,7 +318,6 @@ uint32_t tl_number(const tl_lane *l, uint64_t i)
 void tl_spread_block(const tl_lane *l, uint64_t block, const uint8_t *class,
                      tl_spread *out)
 {
-    uint64_t names[TL_BLOCK];
     const tl_block *b;
 
     if (block >= l->n_blocks) {
@@ -312,9 +333,7 @@ void tl_spread_block(const tl_lane *l, uint64_t block, const uint8_t *class,
     get_all(l->packed + b->packed, b->begin_width, l->block_begin[block],
             out->begin);
     get_all(lengths_at(l, b), b->length_width, 0, out->length);
-    get_all(names_at(l, b), b->name_width, b->name, names);
-    for (int i = 0; i < TL_BLOCK; i++)
-        out->class[i] = class[names[i]];
+    class_all(names_at(l, b), b, class, out->class);
 }
 
 /* --- arguments ----------------------------------------------------------- */

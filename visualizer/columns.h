@@ -23,8 +23,9 @@ void tl_spread_block(const tl_lane *l, uint64_t block, const uint8_t *class,
 bool tl_grow(void *items, uint64_t *cap, size_t size);
 /* Slice n_slices, without a length, behind the others. False: no memory. */
 bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number);
-/* The last slice is that long, which its class has more. False: no memory. */
-bool tl_put_length(tl_lane *l, uint64_t length, tl_class class);
+/* The last slice ends then; its class, by its name, has its length more. False:
+ * no memory. */
+bool tl_put_end(tl_lane *l, uint64_t end, const uint8_t *class);
 /* Arguments of the last slice; they join those it has. False: no memory. */
 bool tl_put_args(tl_lane *l, const tl_arg *args, size_t n);
 /* Sums of all before block b; those of classes that do not occur stay. */

@@ -21,17 +21,31 @@ typedef struct {
     tl_timeline *tl;
     key_name *keys; /* by key */
     uint64_t cap_keys;
-    load_watch *watch; /* NULL: nobody looks */
+    load_watch *watch;  /* NULL: nobody looks */
+    uint64_t last_uuid; /* of `last_row`; events of a row come in runs */
+    uint32_t last_row;  /* UINT32_MAX: none yet */
+    uint64_t last_ns, last_ticks; /* at last_mhz; 0: none yet */
+    uint32_t last_mhz;
     uint64_t n_events;
     bool stopped, full;
 } loader;
 
-static uint64_t ticks_of(const tl_timeline *tl, uint64_t ns)
+static uint64_t ticks_of(loader *k, uint64_t ns)
 {
+    uint32_t mhz = k->tl->clk_mhz;
+
     /* Beyond 584 years the conversion overflows: not a time. */
     if (ns > UINT64_MAX / 1000)
         ns = UINT64_MAX / 1000;
-    return tl->clk_mhz ? trc_ns_to_cycles(tl->clk_mhz, ns) : ns;
+    if (!mhz)
+        return ns;
+    /* Where a slice ends, often the next begins. */
+    if (k->last_ns != ns || k->last_mhz != mhz) {
+        k->last_ticks = trc_ns_to_cycles(mhz, ns);
+        k->last_ns = ns;
+        k->last_mhz = mhz;
+    }
+    return k->last_ticks;
 }
 
 static bool on_track(void *user, const trc_read_track *t)
@@ -56,16 +70,11 @@ static key_name *known_as(loader *k, uint32_t key)
     return key ? &k->keys[key] : NULL;
 }
 
-/* Event names are taken apart, those of arguments not: no key is both. */
-static tl_name name_of(loader *k, const char *text, uint32_t key, bool split,
-                       uint32_t *number)
+static tl_name learn_name(loader *k, const char *text, uint32_t key, bool split,
+                          uint32_t *number)
 {
     key_name *known = known_as(k, key), now = {.known = true};
 
-    if (known && known->known) {
-        *number = known->number;
-        return known->name;
-    }
     now.number = TL_NO_NUMBER;
     now.name = split ? tl_split_name(k->tl, text, &now.number)
                      : tl_intern(k->tl, text, strlen(text));
@@ -73,6 +82,16 @@ static tl_name name_of(loader *k, const char *text, uint32_t key, bool split,
         *known = now;
     *number = now.number;
     return now.name;
+}
+
+/* Event names are taken apart, those of arguments not: no key is both. */
+static inline tl_name name_of(loader *k, const char *text, uint32_t key,
+                              bool split, uint32_t *number)
+{
+    if (key >= k->cap_keys || !k->keys[key].known)
+        return learn_name(k, text, key, split, number);
+    *number = k->keys[key].number;
+    return k->keys[key].name;
 }
 
 static size_t read_args(loader *k, const trc_read_event *e,
@@ -83,15 +102,15 @@ static size_t read_args(loader *k, const trc_read_event *e,
     for (size_t i = 0; i < e->n_args; i++) {
         const trc_arg *a = &e->args[i];
 
-        args[i] =
-            (tl_arg){.name = name_of(k, a->name, e->arg_keys[i], false, &none),
-                     .number = a->number,
-                     .real = a->real};
+        args[i] = (tl_arg){.name = name_of(k, a->name, a->key, false, &none)};
         if (a->kind == TRC_ARG_TEXT) {
             args[i].kind = TL_ARG_TEXT;
             args[i].text = tl_intern(k->tl, a->text, strlen(a->text));
         } else if (a->kind == TRC_ARG_REAL) {
             args[i].kind = TL_ARG_REAL;
+            args[i].real = a->real;
+        } else {
+            args[i].number = a->number;
         }
     }
     return e->n_args;
@@ -131,12 +150,21 @@ static bool go_on(loader *k)
     return !k->stopped && !k->full;
 }
 
+static uint32_t row_of(loader *k, uint64_t uuid)
+{
+    if (k->last_uuid != uuid || k->last_row == UINT32_MAX) {
+        k->last_row = tl_row_at(k->tl, uuid);
+        k->last_uuid = uuid;
+    }
+    return k->last_row;
+}
+
 static bool on_event(void *user, const trc_read_event *e)
 {
     loader *k = user;
     tl_timeline *tl = k->tl;
-    uint32_t row = tl_row_at(tl, e->uuid);
-    uint64_t t = ticks_of(tl, e->ns);
+    uint32_t row = row_of(k, e->uuid);
+    uint64_t t = ticks_of(k, e->ns);
     tl_arg args[TRC_MAX_ARGS];
     size_t n;
 
@@ -187,7 +215,7 @@ static vpu_status finish(tl_timeline *tl, vpu_status st, const char *name,
 static vpu_status load_from(const load_source *from, load_watch *watch,
                             tl_timeline *tl, vpu_error *err)
 {
-    loader k = {.tl = tl, .watch = watch};
+    loader k = {.tl = tl, .watch = watch, .last_row = UINT32_MAX};
     const trc_read_ops ops = {.track = on_track, .event = on_event, .user = &k};
     vpu_status st = tl_init(tl, err);
 

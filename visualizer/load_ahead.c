@@ -10,26 +10,25 @@
 #include "base/oom.h"
 
 enum {
-    N_BATCHES = 4,
-    N_ITEMS = 1024,
+    N_BATCHES = 16,
+    N_EVENTS = 1024,
     N_ARGS = 4096,
-    TEXT_BYTES = 1 << 20,
-    MAX_TEXTS = 1 << 19 /* of one packet, see reader.h */
+    N_TRACKS = 64,
+    TEXT_BYTES = 2 * TRC_READ_TEXT
 };
 
 typedef struct {
-    bool is_track;
-    union {
-        trc_read_track track;
-        trc_read_event event;
-    } as;
-} item;
+    size_t before; /* which event it comes */
+    trc_read_track track;
+} placed_track;
 
+/* A line of the caches for each event: none is written by one thread while the
+ * other reads its neighbour. */
 typedef struct {
-    size_t n_items, n_args, n_text;
-    item items[N_ITEMS];
+    size_t n_events, n_tracks;
+    _Alignas(64) trc_read_event events[N_EVENTS];
     trc_arg args[N_ARGS];
-    uint32_t keys[N_ARGS];
+    placed_track tracks[N_TRACKS];
     char text[TEXT_BYTES];
 } batch;
 
@@ -37,6 +36,7 @@ typedef struct {
     const load_source *from;
     const trc_read_ops *ops; /* that fill batches */
     batch *batches[N_BATCHES];
+    trc_read_room room; /* in the batch that is being filled */
     pthread_mutex_t lock;
     pthread_cond_t moved; /* any of the following has changed */
     uint64_t n_filled, n_taken;
@@ -47,11 +47,24 @@ typedef struct {
 
 /* --- the thread that reads ----------------------------------------------- */
 
+static batch *filling(const ring *r)
+{
+    return r->batches[r->n_filled % N_BATCHES];
+}
+
+static void begin_batch(ring *r)
+{
+    batch *b = filling(r);
+
+    r->room = (trc_read_room){b->events, b->args, b->text, 0};
+}
+
 /* Hands the batch over and waits for the next; false: nobody wants it. */
 static bool hand_over(ring *r)
 {
     bool stopped;
 
+    filling(r)->n_events = (size_t)(r->room.event - filling(r)->events);
     pthread_mutex_lock(&r->lock);
     r->n_filled++;
     pthread_cond_signal(&r->moved);
@@ -59,72 +72,44 @@ static bool hand_over(ring *r)
         pthread_cond_wait(&r->moved, &r->lock);
     stopped = r->stopped;
     pthread_mutex_unlock(&r->lock);
+    if (!stopped)
+        begin_batch(r);
     return !stopped;
 }
 
-/* An item with room for its arguments and texts; NULL: nobody wants it. */
-static item *next_item(ring *r, batch **to)
+/* What was put has its place; false: nobody wants more. */
+static bool keep(ring *r, const batch *b)
 {
-    batch *b = r->batches[r->n_filled % N_BATCHES];
+    trc_read_room *room = &r->room;
 
-    if (b->n_items == N_ITEMS || b->n_args + TRC_MAX_ARGS > N_ARGS ||
-        b->n_text + MAX_TEXTS > TEXT_BYTES) {
-        if (!hand_over(r))
-            return NULL;
-        b = r->batches[r->n_filled % N_BATCHES];
-    }
-    *to = b;
-    return &b->items[b->n_items++];
-}
-
-static const char *keep_text(batch *b, const char *text)
-{
-    size_t n = strlen(text) + 1;
-    char *to = b->text + b->n_text;
-
-    memcpy(to, text, n);
-    b->n_text += n;
-    return to;
+    room->text += room->n_text;
+    room->n_text = 0;
+    if (room->event < b->events + N_EVENTS &&
+        room->args + TRC_MAX_ARGS <= b->args + N_ARGS &&
+        room->text + TRC_READ_TEXT <= b->text + TEXT_BYTES &&
+        b->n_tracks < N_TRACKS)
+        return true;
+    return hand_over(r);
 }
 
 static bool put_track(void *user, const trc_read_track *t)
 {
-    batch *b;
-    item *i = next_item(user, &b);
+    ring *r = user;
+    batch *b = filling(r);
 
-    if (!i)
-        return false;
-    i->is_track = true;
-    i->as.track = *t;
-    i->as.track.name = keep_text(b, t->name);
-    return true;
+    b->tracks[b->n_tracks++] =
+        (placed_track){(size_t)(r->room.event - b->events), *t};
+    return keep(r, b);
 }
 
+/* The reader has put the event into the batch. */
 static bool put_event(void *user, const trc_read_event *e)
 {
-    batch *b;
-    item *to = next_item(user, &b);
-    trc_arg *args;
+    ring *r = user;
 
-    if (!to)
-        return false;
-    args = b->args + b->n_args;
-    to->is_track = false;
-    to->as.event = *e;
-    to->as.event.args = args;
-    to->as.event.arg_keys = b->keys + b->n_args;
-    if (!e->name_key && e->name[0])
-        to->as.event.name = keep_text(b, e->name);
-    for (size_t i = 0; i < e->n_args; i++) {
-        args[i] = e->args[i];
-        b->keys[b->n_args + i] = e->arg_keys[i];
-        if (!e->arg_keys[i] && e->args[i].name[0])
-            args[i].name = keep_text(b, e->args[i].name);
-        if (e->args[i].kind == TRC_ARG_TEXT)
-            args[i].text = keep_text(b, e->args[i].text);
-    }
-    b->n_args += e->n_args;
-    return true;
+    r->room.event++;
+    r->room.args += e->n_args;
+    return keep(r, filling(r));
 }
 
 /* The reader's texts go when this returns: everything must be taken. */
@@ -132,6 +117,7 @@ static void put_end(void *user)
 {
     ring *r = user;
 
+    filling(r)->n_events = (size_t)(r->room.event - filling(r)->events);
     pthread_mutex_lock(&r->lock);
     r->n_filled++;
     r->ended = true;
@@ -159,8 +145,9 @@ static vpu_status read_guarded(void *user, vpu_error *err)
 static void *read_ahead(void *user)
 {
     ring *r = user;
-    const trc_read_ops ops = {put_track, put_event, r, put_end};
+    const trc_read_ops ops = {put_track, put_event, r, &r->room, put_end};
 
+    begin_batch(r);
     r->ops = &ops;
     r->st = oom_guard(read_guarded, r, r->err);
     pthread_mutex_lock(&r->lock);
@@ -188,12 +175,26 @@ static batch *take(ring *r)
 
 static void give_back(ring *r, batch *b, bool stop)
 {
-    b->n_items = b->n_args = b->n_text = 0;
+    b->n_events = b->n_tracks = 0;
     pthread_mutex_lock(&r->lock);
     r->n_taken++;
     r->stopped = stop;
     pthread_cond_signal(&r->moved);
     pthread_mutex_unlock(&r->lock);
+}
+
+static bool take_batch(const batch *b, const trc_read_ops *ops)
+{
+    size_t t = 0;
+
+    for (size_t i = 0; i <= b->n_events; i++) {
+        for (; t < b->n_tracks && b->tracks[t].before == i; t++)
+            if (!ops->track(ops->user, &b->tracks[t].track))
+                return false;
+        if (i < b->n_events && !ops->event(ops->user, &b->events[i]))
+            return false;
+    }
+    return true;
 }
 
 static void take_all(ring *r, const trc_read_ops *ops)
@@ -202,12 +203,7 @@ static void take_all(ring *r, const trc_read_ops *ops)
     batch *b;
 
     while (wanted && (b = take(r))) {
-        for (size_t i = 0; wanted && i < b->n_items; i++) {
-            const item *at = &b->items[i];
-
-            wanted = at->is_track ? ops->track(ops->user, &at->as.track)
-                                  : ops->event(ops->user, &at->as.event);
-        }
+        wanted = take_batch(b, ops);
         give_back(r, b, !wanted);
     }
 }
@@ -220,11 +216,10 @@ vpu_status load_ahead(const load_source *from, const trc_read_ops *ops,
     pthread_t thread;
 
     for (int i = 0; i < N_BATCHES; i++) {
-        r.batches[i] = malloc(sizeof *r.batches[i]);
+        r.batches[i] = aligned_alloc(_Alignof(batch), sizeof *r.batches[i]);
         memory &= r.batches[i] != NULL;
         if (r.batches[i])
-            r.batches[i]->n_items = r.batches[i]->n_args =
-                r.batches[i]->n_text = 0;
+            r.batches[i]->n_events = r.batches[i]->n_tracks = 0;
     }
     pthread_mutex_init(&r.lock, NULL);
     pthread_cond_init(&r.moved, NULL);

@@ -68,18 +68,24 @@ bool tl_slice_at(const tl_lane *l, uint64_t t, uint64_t *slice)
 
 /* --- sums ---------------------------------------------------------------- */
 
-/* The cursor to the last block that begins before t, if that is further on. */
-static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
+/* The last block from `lo` on that begins before t, as lo does; looked for
+ * around `guess`, at lo or behind it. */
+static uint64_t block_near(const tl_lane *l, uint64_t lo, uint64_t guess,
+                           uint64_t t)
 {
-    uint64_t lo = at->slice / TL_BLOCK + 1, step = 1, hi;
+    uint64_t hi = l->n_block_begin, step = 1;
 
-    if (lo >= l->n_block_begin || l->block_begin[lo] >= t)
-        return;
-    while (lo + step < l->n_block_begin && l->block_begin[lo + step] < t) {
-        lo += step;
-        step *= 2;
+    if (guess < hi && l->block_begin[guess] < t) {
+        lo = guess;
+        for (; step < hi - lo && l->block_begin[lo + step] < t; step *= 2)
+            lo += step;
+        hi = step < hi - lo ? lo + step : hi;
+    } else {
+        hi = guess < hi ? guess : hi;
+        for (; step < hi - lo && l->block_begin[hi - step] >= t; step *= 2)
+            hi -= step;
+        lo = step < hi - lo ? hi - step : lo;
     }
-    hi = lo + step < l->n_block_begin ? lo + step : l->n_block_begin;
     while (lo + 1 < hi) {
         uint64_t mid = (lo + hi) / 2;
 
@@ -88,8 +94,26 @@ static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
         else
             hi = mid;
     }
-    at->slice = lo * TL_BLOCK;
-    tl_block_sums(l, lo, at->before);
+    return lo;
+}
+
+/* The cursor to the last block that begins before t, if that is further on. A
+ * painter's steps are equal, and so are blocks, about: the next is as far. */
+static void to_block(const tl_lane *l, tl_cursor *at, uint64_t t)
+{
+    uint64_t was = at->slice / TL_BLOCK, block, next;
+
+    if (was + 1 >= l->n_block_begin || l->block_begin[was + 1] >= t)
+        return;
+    block = block_near(l, was + 1, was + 1 + at->skipped, t);
+    at->skipped = block - was - 1;
+    at->slice = block * TL_BLOCK;
+    tl_block_sums(l, block, at->before);
+    next = block + 1 + at->skipped;
+    if (next < l->n_block_begin) {
+        __builtin_prefetch(&l->block_begin[next]);
+        __builtin_prefetch(&l->sums[next * l->cap_classes]);
+    }
 }
 
 /* Then slice by slice to the first that begins at t or later. */

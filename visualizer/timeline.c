@@ -236,11 +236,8 @@ static bool push(tl_timeline *tl, tl_lane *l, uint64_t t, tl_name name,
 
 static void close_slice(tl_timeline *tl, tl_lane *l, uint64_t t)
 {
-    uint64_t last = l->n_slices - 1;
-
     l->open = false;
-    if (!tl_put_length(l, t - tl_begin(l, last),
-                       tl_class_of(tl, tl_name_of(l, last))))
+    if (!tl_put_end(l, t, tl->names->class))
         tl->failed = true;
 }
 

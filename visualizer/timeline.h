@@ -39,7 +39,7 @@ const char *tl_class_name(tl_class c);
 
 typedef uint32_t tl_name; /* 0 = "" */
 
-enum { TL_BLOCK = 64, TL_MAX_LANES = 16, TL_MAX_ARGS = 24 };
+enum { TL_BLOCK = 32, TL_MAX_LANES = 16, TL_MAX_ARGS = 24 };
 
 #define TL_NO_NUMBER UINT32_MAX
 
@@ -226,6 +226,7 @@ typedef struct {
 typedef struct {
     uint64_t slice; /* slices that begin before t */
     uint64_t before[TL_N_CLASSES];
+    uint64_t skipped;  /* blocks, by the last step that left its block */
     uint64_t n_spread; /* which block is spread out, + 1 */
     tl_spread spread;
 } tl_cursor;

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/trace/forms.h"
 #include "base/trace/wire.h"
 
 enum {
@@ -57,8 +58,8 @@ typedef struct {
     uint32_t n_seqs;
     uint8_t *window;
     size_t n_window, at_window;
-    char *scratch; /* texts of the packet */
-    size_t n_scratch;
+    trc_read_room own, *room;
+    packet_form *forms; /* by a packet's length, PACKET_BYTES of them */
     uint32_t n_keys;
     uint64_t at; /* byte of the file, for messages */
     int why;     /* errno of a read that failed */
@@ -76,23 +77,21 @@ static vpu_status malformed(reader *r, const char *what)
 static const char *text_of(reader *r, wire_span s)
 {
     size_t n = (size_t)(s.end - s.at);
-    char *to = r->scratch + r->n_scratch;
+    char *to = r->room->text + r->room->n_text;
 
     memcpy(to, s.at, n);
     to[n] = 0;
-    r->n_scratch += n + 1;
+    r->room->n_text += n + 1;
     return to;
 }
 
 /* --- names --------------------------------------------------------------- */
 
-static sequence *find_sequence(reader *r, uint32_t id)
+static sequence *search_sequence(reader *r, uint32_t id)
 {
     uint32_t i = 0;
     sequence *s;
 
-    if (r->n_seqs && r->seqs[0]->id == id) /* they come in runs */
-        return r->seqs[0];
     while (i < r->n_seqs && r->seqs[i]->id != id)
         i++;
     if (i == r->n_seqs) {
@@ -107,6 +106,13 @@ static sequence *find_sequence(reader *r, uint32_t id)
         r->seqs[i - 1] = s;
     }
     return s;
+}
+
+static inline sequence *find_sequence(reader *r, uint32_t id)
+{
+    /* They come in runs. */
+    return r->n_seqs && r->seqs[0]->id == id ? r->seqs[0]
+                                             : search_sequence(r, id);
 }
 
 static void pool_reserve(reader *r, name_pool *p, uint32_t iid)
@@ -250,28 +256,27 @@ static vpu_status read_track(reader *r, wire_span s)
     return VPU_OK;
 }
 
-static bool read_arg(reader *r, const sequence *q, wire_span s, trc_arg *a,
-                     uint32_t *key)
+static bool read_arg(reader *r, const sequence *q, wire_span s, trc_arg *a)
 {
     uint64_t value;
     wire_field f;
     bool bad = false;
 
     *a = (trc_arg){.name = ""};
-    *key = 0;
     if (wire_take(&s, 1, &value))
-        a->name = pooled(&q->args, value, key);
+        a->name = pooled(&q->args, value, &a->key);
     if (wire_take(&s, 3, &value))
         a->number = value;
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 1 && f.type == 0)
-            a->name = pooled(&q->args, f.value, key);
+            a->name = pooled(&q->args, f.value, &a->key);
         else if (f.number == 10 && f.type == 2) {
             a->name = text_of(r, f.bytes);
-            *key = 0;
-        } else if (f.number >= 2 && f.number <= 4 && f.type == 0)
+            a->key = 0;
+        } else if (f.number >= 2 && f.number <= 4 && f.type == 0) {
+            a->kind = TRC_ARG_UINT;
             a->number = f.value;
-        else if (f.number == 5 && f.type == 1) {
+        } else if (f.number == 5 && f.type == 1) {
             a->kind = TRC_ARG_REAL;
             a->real = wire_double(f.value);
         } else if (f.number == 6 && f.type == 2) {
@@ -324,61 +329,57 @@ static void add_field(reader *r, const sequence *q, const wire_field *f,
     }
 }
 
+static const trc_read_kind kinds[] = {[1] = TRC_READ_BEGIN,
+                                      [2] = TRC_READ_END,
+                                      [3] = TRC_READ_INSTANT,
+                                      [4] = TRC_READ_COUNT};
+
+static void call_event(reader *r, const trc_read_event *e)
+{
+    if (r->ops->event && !r->ops->event(r->ops->user, e))
+        r->stopped = true;
+}
+
 static vpu_status read_event(reader *r, const sequence *q, uint64_t ns,
                              wire_span s)
 {
-    static const trc_read_kind kinds[] = {[1] = TRC_READ_BEGIN,
-                                          [2] = TRC_READ_END,
-                                          [3] = TRC_READ_INSTANT,
-                                          [4] = TRC_READ_COUNT};
-    trc_read_event e;
-    trc_arg args[TRC_MAX_ARGS];
-    uint32_t keys[TRC_MAX_ARGS];
+    trc_read_event *e = r->room->event;
+    trc_arg *args = r->room->args;
     uint64_t type = 0, value;
+    uint8_t n = 0;
     wire_span arg;
     wire_field f;
     bool bad = false;
 
-    /* One by one: clearing all of it first takes longer than the rest. */
-    e.ns = ns;
-    e.uuid = q->default_track;
-    e.name = "";
-    e.n_args = e.name_key = 0;
-    e.flow = TRC_FLOW_NONE;
-    e.flow_id = 0;
-    e.value = 0;
-    e.real = false;
+    *e = (trc_read_event){
+        .uuid = q->default_track, .ns = ns, .name = "", .args = args};
     while (wire_take_bytes(&s, 4, &arg)) {
-        if (e.n_args < TRC_MAX_ARGS &&
-            !read_arg(r, q, arg, &args[e.n_args], &keys[e.n_args]))
+        if (n < TRC_MAX_ARGS && !read_arg(r, q, arg, &args[n]))
             return malformed(r, "not a trace packet");
-        e.n_args += e.n_args < TRC_MAX_ARGS;
+        n += n < TRC_MAX_ARGS;
     }
     wire_take(&s, 9, &type);
     if (wire_take(&s, 10, &value))
-        e.name = pooled(&q->events, value, &e.name_key);
-    wire_take(&s, 11, &e.uuid);
+        e->name = pooled(&q->events, value, &e->name_key);
+    wire_take(&s, 11, &e->uuid);
     while (wire_next(&s, &f, &bad)) {
         if (f.number == 9) {
             type = f.value;
         } else if (f.number == 4 && f.type == 2) {
-            if (e.n_args < TRC_MAX_ARGS &&
-                !read_arg(r, q, f.bytes, &args[e.n_args], &keys[e.n_args]))
+            if (n < TRC_MAX_ARGS && !read_arg(r, q, f.bytes, &args[n]))
                 return malformed(r, "not a trace packet");
-            e.n_args += e.n_args < TRC_MAX_ARGS;
+            n += n < TRC_MAX_ARGS;
         } else {
-            add_field(r, q, &f, &e);
+            add_field(r, q, &f, e);
         }
     }
     if (bad)
         return malformed(r, "not a trace packet");
     if (type < 1 || type > 4)
         return VPU_OK;
-    e.kind = kinds[type];
-    e.args = args;
-    e.arg_keys = keys;
-    if (r->ops->event && !r->ops->event(r->ops->user, &e))
-        r->stopped = true;
+    e->kind = kinds[type];
+    e->n_args = n;
+    call_event(r, e);
     return VPU_OK;
 }
 
@@ -482,7 +483,7 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
     sequence *q;
     bool bad = false;
 
-    r->n_scratch = 0;
+    r->room->n_text = 0;
     stamped = wire_take(&s, 8, &stamp);
     wire_take(&s, 10, &seq);
     wire_take_bytes(&s, 11, &event);
@@ -531,6 +532,81 @@ static vpu_status read_packet(reader *r, const uint8_t *bytes, size_t n)
     return st;
 }
 
+/* --- packets of a known form --------------------------------------------- */
+
+static wire_span bytes_at(const uint8_t *packet, packet_place p)
+{
+    return (wire_span){packet + p.at, packet + p.at + p.n};
+}
+
+WIRE_INLINE uint64_t number_at(const uint8_t *packet, packet_place p)
+{
+    return packet_number(packet + p.at, p.n);
+}
+
+static void arg_at(reader *r, const sequence *q, const packet_arg *f,
+                   const uint8_t *packet, trc_arg *a)
+{
+    uint64_t fixed;
+
+    *a = (trc_arg){0};
+    a->name = pooled(&q->args, f->name, &a->key);
+    if (f->kind == PACKET_UINT) {
+        a->number = number_at(packet, f->value);
+    } else if (f->kind == PACKET_TEXT) {
+        a->kind = TRC_ARG_TEXT;
+        a->text = text_of(r, bytes_at(packet, f->value));
+    } else {
+        a->kind = TRC_ARG_REAL;
+        memcpy(&fixed, packet + f->value.at, 8);
+        a->real = wire_double(le64toh(fixed));
+    }
+}
+
+/* As read_packet and read_event of a packet that has the form. */
+static void read_form(reader *r, const packet_form *f, const uint8_t *packet)
+{
+    sequence *q = find_sequence(r, f->sequence);
+    trc_read_event *e = r->room->event;
+
+    r->room->n_text = 0;
+    *e = (trc_read_event){.uuid = f->uuid.n ? number_at(packet, f->uuid)
+                                            : q->default_track,
+                          .ns = ns_of(q, f->clock, number_at(packet, f->stamp)),
+                          .name = "",
+                          .args = r->room->args,
+                          .kind = kinds[f->type],
+                          .n_args = f->n_args};
+    if (f->name.n)
+        e->name = pooled(&q->events, number_at(packet, f->name), &e->name_key);
+    else if (f->text.n)
+        e->name = text_of(r, bytes_at(packet, f->text));
+    for (unsigned i = 0; i < f->n_args; i++)
+        arg_at(r, q, &f->args[i], packet, &r->room->args[i]);
+    call_event(r, e);
+}
+
+/* Of the next packet, its head and length included, while it has been as
+ * others; NULL: it must be read field by field. */
+static packet_form *form_of(const reader *r, const uint8_t *p, size_t left)
+{
+    packet_form *f;
+
+    if (left < PACKET_BYTES + 8 || p[1] >= PACKET_BYTES)
+        return NULL;
+    f = &r->forms[p[1]];
+    return packet_has_form(f, p) ? f : NULL;
+}
+
+/* A packet was read that had no known form. */
+static void learn_form(reader *r, const uint8_t *p, size_t n)
+{
+    packet_form *f = p[1] < PACKET_BYTES ? &r->forms[p[1]] : NULL;
+
+    if (f && n == p[1] + 2u && !(f->credit && f->credit--))
+        packet_learn_form(f, p, n);
+}
+
 /* --- framing ------------------------------------------------------------- */
 
 /* At least n bytes ahead in the window, fewer at the end of the file. */
@@ -554,12 +630,23 @@ static inline size_t ahead(reader *r, size_t n)
 
 static vpu_status next_packet(reader *r)
 {
-    size_t left = ahead(r, 16);
+    size_t left = ahead(r, PACKET_BYTES + 8);
     const uint8_t *p = r->window + r->at_window;
     wire_span s = {p + 1, p + (left < 6 ? left : 6)};
+    packet_form *f = form_of(r, p, left);
+    vpu_status st;
     uint64_t n;
     size_t head;
 
+    if (f) {
+        enum { CREDIT = 8 };
+
+        f->credit += f->credit < CREDIT;
+        r->at_window += f->n_bytes;
+        r->at += f->n_bytes;
+        read_form(r, f, p);
+        return VPU_OK;
+    }
     r->at++;
     if (p[0] != (1 << 3 | 2))
         return malformed(r, "not a trace packet's tag");
@@ -579,19 +666,27 @@ static vpu_status next_packet(reader *r)
     p = r->window + r->at_window;
     r->at_window += n;
     r->at += n;
-    return read_packet(r, p, n);
+    st = read_packet(r, p, n);
+    if (!st)
+        learn_form(r, p - head, head + n);
+    return st;
 }
 
 static vpu_status read_stream(const char *name, FILE *f,
                               const trc_read_ops *ops, vpu_error *err)
 {
     reader r = {.name = name, .f = f, .ops = ops, .err = err};
+    trc_read_event event;
+    trc_arg args[TRC_MAX_ARGS];
     vpu_status st = VPU_OK;
 
     r.a = arena_create(0);
     r.window = malloc(WINDOW);
-    r.scratch = malloc(2 * MAX_PACKET);
-    if (!r.window || !r.scratch)
+    r.forms = calloc(PACKET_BYTES, sizeof *r.forms);
+    r.own = (trc_read_room){
+        .event = &event, .args = args, .text = malloc(TRC_READ_TEXT)};
+    r.room = ops->room ? ops->room : &r.own;
+    if (!r.window || !r.forms || !r.own.text)
         st = err_set(err, VPU_ERR_NOMEM, "%s: out of memory", name);
     while (!st && !r.stopped && ahead(&r, 1))
         st = next_packet(&r);
@@ -600,7 +695,8 @@ static vpu_status read_stream(const char *name, FILE *f,
     if (ops->end)
         ops->end(ops->user);
     free(r.window);
-    free(r.scratch);
+    free(r.forms);
+    free(r.own.text);
     arena_destroy(r.a);
     fclose(f);
     return st;

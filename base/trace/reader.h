@@ -26,20 +26,32 @@ typedef enum {
 } trc_read_kind;
 
 typedef struct {
-    trc_read_kind kind;
     uint64_t uuid, ns; /* track; time */
     const char *name;  /* never NULL */
     const trc_arg *args;
-    size_t n_args; /* at most TRC_MAX_ARGS; more are dropped */
-    /* Not 0: in this reading the number stands for this text, of an event's
-     * name or an argument's, so that it need not be looked at again. */
-    uint32_t name_key;
-    const uint32_t *arg_keys; /* one per argument */
-    trc_flow flow;            /* STEP stands for START too: files do not tell */
     uint64_t flow_id;
     double value; /* COUNT */
-    bool real;    /* it was written as a floating-point number */
+    trc_read_kind kind;
+    trc_flow flow; /* STEP stands for START too: files do not tell */
+    /* Not 0: in this reading the number stands for this text, of an event's
+     * name (or an argument's, then it is `key` there), so that it need not be
+     * looked at again. */
+    uint32_t name_key;
+    uint8_t n_args; /* at most TRC_MAX_ARGS; more are dropped */
+    bool real;      /* value was written as a floating-point number */
 } trc_read_event;
+
+/* Where the next event will be. `event` of the operations may keep an event
+ * where it is: by moving all three on, behind what the event takes (n_args
+ * arguments, n_text bytes of texts). */
+typedef struct {
+    trc_read_event *event;
+    trc_arg *args; /* room for TRC_MAX_ARGS */
+    char *text;    /* room for TRC_READ_TEXT bytes */
+    size_t n_text; /* used by the event */
+} trc_read_room;
+
+enum { TRC_READ_TEXT = 512 << 10 };
 
 /* Pointers are good for the call only. track and event may be NULL. Returning
  * false stops the reading with VPU_OK. */
@@ -47,6 +59,8 @@ typedef struct {
     bool (*track)(void *user, const trc_read_track *t);
     bool (*event)(void *user, const trc_read_event *e);
     void *user;
+    /* NULL: the reader's own. */
+    trc_read_room *room;
     /* The last call, also before an error, once the file is open. May be NULL.
      * Texts with a key are good until it returns. */
     void (*end)(void *user);

@@ -23,6 +23,17 @@ typedef struct {
 /* In a reader's inner loops a call costs more than what it does. */
 #define WIRE_INLINE static inline __attribute__((always_inline))
 
+/* The low seven bits of each byte, moved together. */
+WIRE_INLINE uint64_t wire_groups(uint64_t n)
+{
+    n = (n & UINT64_C(0x007f007f007f007f)) |
+        (n & UINT64_C(0x7f007f007f007f00)) >> 1;
+    n = (n & UINT64_C(0x00003fff00003fff)) |
+        (n & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (n & UINT64_C(0x000000000fffffff)) |
+           (n & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* One of several bytes: the length is found by its last byte's clear top bit,
  * then groups of seven bits are moved together, all without a branch that
  * depends on the number. */
@@ -35,13 +46,7 @@ WIRE_INLINE bool wire_varint_long(wire_span *s, uint64_t *out)
         n = le64toh(n);
         ends = ~n & UINT64_C(0x8080808080808080);
         if (ends) {
-            n &= ends ^ (ends - 1);
-            n = (n & UINT64_C(0x007f007f007f007f)) |
-                (n & UINT64_C(0x7f007f007f007f00)) >> 1;
-            n = (n & UINT64_C(0x00003fff00003fff)) |
-                (n & UINT64_C(0x3fff00003fff0000)) >> 2;
-            *out = (n & UINT64_C(0x000000000fffffff)) |
-                   (n & UINT64_C(0x0fffffff00000000)) >> 4;
+            *out = wire_groups(n & (ends ^ (ends - 1)));
             s->at += (__builtin_ctzll(ends) >> 3) + 1;
             return true;
         }

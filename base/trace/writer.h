@@ -99,9 +99,12 @@ typedef enum { TRC_ARG_UINT, TRC_ARG_REAL, TRC_ARG_TEXT } trc_arg_kind;
 typedef struct {
     const char *name;
     trc_arg_kind kind;
-    uint64_t number;
-    double real;
-    const char *text;
+    uint32_t key; /* a reader's, of the name; writers do not look at it */
+    union {
+        uint64_t number;
+        double real;
+        const char *text;
+    }; /* which: kind */
 } trc_arg;
 
 enum { TRC_MAX_ARGS = 24 }; /* per event; more is a bug, asserted */

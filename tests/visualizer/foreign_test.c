@@ -6,33 +6,8 @@
 #include <string.h>
 
 #include "base/trace/reader.h"
+#include "tests/support/message.h"
 #include "visualizer/load.h"
-
-typedef struct {
-    uint8_t bytes[4096];
-    size_t n;
-} message;
-
-static void put_varint(message *m, uint64_t u)
-{
-    for (; u > 127; u >>= 7)
-        m->bytes[m->n++] = (uint8_t)(u | 128);
-    m->bytes[m->n++] = (uint8_t)u;
-}
-
-static void put_uint(message *m, uint32_t field, uint64_t u)
-{
-    put_varint(m, (uint64_t)field << 3);
-    put_varint(m, u);
-}
-
-static void put_bytes(message *m, uint32_t field, const void *data, size_t n)
-{
-    put_varint(m, (uint64_t)field << 3 | 2);
-    put_varint(m, n);
-    memcpy(m->bytes + m->n, data, n);
-    m->n += n;
-}
 
 /* TracePacket.clock_snapshot = 6, .clocks = 1 {clock_id 1, timestamp 2,
  * is_incremental 3, unit_multiplier_ns 4} */
@@ -41,13 +16,13 @@ static void put_clock_as(message *snapshot, uint32_t field, uint64_t id,
 {
     message c = {.n = 0};
 
-    put_uint(&c, 1, id);
-    put_uint(&c, 2, value);
+    message_uint(&c, 1, id);
+    message_uint(&c, 2, value);
     if (incremental)
-        put_uint(&c, 3, 1);
+        message_uint(&c, 3, 1);
     if (unit)
-        put_uint(&c, 4, unit);
-    put_bytes(snapshot, field, c.bytes, c.n);
+        message_uint(&c, 4, unit);
+    message_bytes(snapshot, field, c.bytes, c.n);
 }
 
 static void put_clock(message *snapshot, uint64_t id, uint64_t value,
@@ -56,26 +31,21 @@ static void put_clock(message *snapshot, uint64_t id, uint64_t value,
     put_clock_as(snapshot, 1, id, value, incremental, unit);
 }
 
-static void put_packet(message *trace, const message *packet)
-{
-    put_bytes(trace, 1, packet->bytes, packet->n);
-}
-
 /* clock 0: none given */
 static void put_instant(message *trace, uint64_t sequence, uint64_t stamp,
                         uint64_t clock)
 {
     message packet = {.n = 0}, event = {.n = 0};
 
-    put_uint(&event, 9, 3);
-    put_uint(&event, 11, 7);
-    put_bytes(&event, 23, "x", 1);
-    put_uint(&packet, 8, stamp);
-    put_uint(&packet, 10, sequence);
+    message_uint(&event, 9, 3);
+    message_uint(&event, 11, 7);
+    message_bytes(&event, 23, "x", 1);
+    message_uint(&packet, 8, stamp);
+    message_uint(&packet, 10, sequence);
     if (clock)
-        put_uint(&packet, 58, clock);
-    put_bytes(&packet, 11, event.bytes, event.n);
-    put_packet(trace, &packet);
+        message_uint(&packet, 58, clock);
+    message_bytes(&packet, 11, event.bytes, event.n);
+    message_packet(trace, &packet);
 }
 
 static void put_snapshot(message *trace, uint64_t sequence,
@@ -83,13 +53,13 @@ static void put_snapshot(message *trace, uint64_t sequence,
 {
     message packet = {.n = 0}, defaults = {.n = 0};
 
-    put_uint(&packet, 10, sequence);
-    put_bytes(&packet, 6, snapshot->bytes, snapshot->n);
+    message_uint(&packet, 10, sequence);
+    message_bytes(&packet, 6, snapshot->bytes, snapshot->n);
     if (default_clock) {
-        put_uint(&defaults, 58, default_clock);
-        put_bytes(&packet, 59, defaults.bytes, defaults.n);
+        message_uint(&defaults, 58, default_clock);
+        message_bytes(&packet, 59, defaults.bytes, defaults.n);
     }
-    put_packet(trace, &packet);
+    message_packet(trace, &packet);
 }
 
 static uint64_t times[16];
@@ -176,13 +146,6 @@ static bool keep_event(void *user, const trc_read_event *e)
     return true;
 }
 
-static void put_fixed64(message *m, uint32_t field, uint64_t u)
-{
-    put_varint(m, (uint64_t)field << 3 | 1);
-    for (int i = 0; i < 8; i++)
-        m->bytes[m->n++] = (uint8_t)(u >> 8 * i);
-}
-
 /* The event alone, in a trace of its own. */
 static void read_one(const message *event)
 {
@@ -190,10 +153,10 @@ static void read_one(const message *event)
     trc_read_ops ops = {.event = keep_event};
     vpu_error err;
 
-    put_uint(&packet, 8, 9);
-    put_uint(&packet, 10, 1);
-    put_bytes(&packet, 11, event->bytes, event->n);
-    put_packet(&trace, &packet);
+    message_uint(&packet, 8, 9);
+    message_uint(&packet, 10, 1);
+    message_bytes(&packet, 11, event->bytes, event->n);
+    message_packet(&trace, &packet);
     n_read = 0;
     ck_assert(!trc_read_bytes("event", trace.bytes, trace.n, &ops, &err));
 }
@@ -228,16 +191,16 @@ START_TEST(flows_of_an_event)
     static const uint8_t list[8] = {1};
     message event = {.n = 0};
 
-    put_uint(&event, 9, 1);
+    message_uint(&event, 9, 1);
     for (int k = 0; k < 2; k++) {
         uint32_t field = flows[_i].put[k].field;
 
         if (field && flows[_i].put[k].type == 2)
-            put_bytes(&event, field, list, sizeof list);
+            message_bytes(&event, field, list, sizeof list);
         else if (field && flows[_i].put[k].type == 1)
-            put_fixed64(&event, field, flows[_i].put[k].id);
+            message_fixed64(&event, field, flows[_i].put[k].id);
         else if (field)
-            put_uint(&event, field, flows[_i].put[k].id);
+            message_uint(&event, field, flows[_i].put[k].id);
     }
     read_one(&event);
     ck_assert_uint_eq(n_read, 1);
@@ -255,11 +218,11 @@ START_TEST(kind_name_and_value)
     for (uint64_t type = 0; type < 6; type++) {
         message event = {.n = 0};
 
-        put_uint(&event, 9, type);
-        put_uint(&event, 11, 77);
-        put_bytes(&event, 23, "named", 5);
-        put_uint(&event, 23, 3);
-        put_uint(&event, 30, (uint64_t)-3);
+        message_uint(&event, 9, type);
+        message_uint(&event, 11, 77);
+        message_bytes(&event, 23, "named", 5);
+        message_uint(&event, 23, 3);
+        message_uint(&event, 30, (uint64_t)-3);
         read_one(&event);
         ck_assert_uint_eq(n_read, kinds[type] >= 0);
         if (!n_read)
@@ -269,7 +232,7 @@ START_TEST(kind_name_and_value)
         ck_assert_uint_eq(read_event.ns, 9);
         ck_assert_str_eq(read_name, "named");
         ck_assert(read_event.value == -3 && !read_event.real);
-        put_fixed64(&event, 44, UINT64_C(0x3ff8000000000000));
+        message_fixed64(&event, 44, UINT64_C(0x3ff8000000000000));
         read_one(&event);
         ck_assert(read_event.value == 1.5 && read_event.real);
     }
@@ -282,14 +245,14 @@ START_TEST(arguments_of_an_event)
 {
     message event = {.n = 0}, u = {.n = 0}, x = {.n = 0}, s = {.n = 0};
 
-    put_bytes(&u, 10, "u", 1), put_uint(&u, 3, UINT64_MAX);
-    put_bytes(&x, 10, "x", 1);
-    put_fixed64(&x, 5, UINT64_C(0xbfe0000000000000));
-    put_bytes(&s, 10, "s", 1), put_bytes(&s, 6, "text", 4);
-    put_uint(&event, 9, 3);
-    put_bytes(&event, 4, u.bytes, u.n);
-    put_bytes(&event, 4, x.bytes, x.n);
-    put_bytes(&event, 4, s.bytes, s.n);
+    message_bytes(&u, 10, "u", 1), message_uint(&u, 3, UINT64_MAX);
+    message_bytes(&x, 10, "x", 1);
+    message_fixed64(&x, 5, UINT64_C(0xbfe0000000000000));
+    message_bytes(&s, 10, "s", 1), message_bytes(&s, 6, "text", 4);
+    message_uint(&event, 9, 3);
+    message_bytes(&event, 4, u.bytes, u.n);
+    message_bytes(&event, 4, x.bytes, x.n);
+    message_bytes(&event, 4, s.bytes, s.n);
     read_one(&event);
     ck_assert_uint_eq(read_event.n_args, 3);
     ck_assert_int_eq(read_args[0].kind, TRC_ARG_UINT);
@@ -298,7 +261,7 @@ START_TEST(arguments_of_an_event)
     ck_assert(read_args[1].real == -0.5);
     ck_assert_int_eq(read_args[2].kind, TRC_ARG_TEXT);
     for (int k = 0; k < TRC_MAX_ARGS; k++)
-        put_bytes(&event, 4, u.bytes, u.n);
+        message_bytes(&event, 4, u.bytes, u.n);
     read_one(&event);
     ck_assert_uint_eq(read_event.n_args, TRC_MAX_ARGS);
 }
@@ -355,12 +318,12 @@ static void put_name(message *trace, uint64_t iid, const char *name)
 {
     message packet = {.n = 0}, data = {.n = 0}, entry = {.n = 0};
 
-    put_uint(&entry, 1, iid);
-    put_bytes(&entry, 2, name, strlen(name));
-    put_bytes(&data, 2, entry.bytes, entry.n);
-    put_uint(&packet, 10, 1);
-    put_bytes(&packet, 12, data.bytes, data.n);
-    put_packet(trace, &packet);
+    message_uint(&entry, 1, iid);
+    message_bytes(&entry, 2, name, strlen(name));
+    message_bytes(&data, 2, entry.bytes, entry.n);
+    message_uint(&packet, 10, 1);
+    message_bytes(&packet, 12, data.bytes, data.n);
+    message_packet(trace, &packet);
 }
 
 /* A name stays, however many come behind it. */
@@ -380,12 +343,12 @@ START_TEST(names_by_number)
     for (int i = 0; i < N; i++) {
         message trace = names, packet = {.n = 0}, event = {.n = 0};
 
-        put_uint(&event, 9, 3);
-        put_uint(&event, 10, iids[i]);
-        put_uint(&packet, 8, 9);
-        put_uint(&packet, 10, 1);
-        put_bytes(&packet, 11, event.bytes, event.n);
-        put_packet(&trace, &packet);
+        message_uint(&event, 9, 3);
+        message_uint(&event, 10, iids[i]);
+        message_uint(&packet, 8, 9);
+        message_uint(&packet, 10, 1);
+        message_bytes(&packet, 11, event.bytes, event.n);
+        message_packet(&trace, &packet);
         ck_assert(!trc_read_bytes("names", trace.bytes, trace.n, &ops, &err));
         snprintf(name, sizeof name, "n%d", i);
         ck_assert_str_eq(read_name, name);
@@ -405,21 +368,21 @@ START_TEST(names_of_a_cleared_sequence)
         if (i % 2 == 0) {
             message packet = {.n = 0};
 
-            put_uint(&packet, 10, 1);
-            put_uint(&packet, 13, 1);
-            put_packet(&trace, &packet);
+            message_uint(&packet, 10, 1);
+            message_uint(&packet, 13, 1);
+            message_packet(&trace, &packet);
             put_name(&trace, 7, texts[i / 2]);
         }
         for (uint64_t type = 1; type <= 2; type++) { /* begin, end */
             message packet = {.n = 0}, event = {.n = 0};
 
-            put_uint(&event, 9, type);
-            put_uint(&event, 10, 7);
-            put_uint(&event, 11, 5);
-            put_uint(&packet, 8, i);
-            put_uint(&packet, 10, 1);
-            put_bytes(&packet, 11, event.bytes, event.n);
-            put_packet(&trace, &packet);
+            message_uint(&event, 9, type);
+            message_uint(&event, 10, 7);
+            message_uint(&event, 11, 5);
+            message_uint(&packet, 8, i);
+            message_uint(&packet, 10, 1);
+            message_bytes(&packet, 11, event.bytes, event.n);
+            message_packet(&trace, &packet);
         }
     }
     ck_assert_msg(!load_bytes("cleared", trace.bytes, trace.n, &tl, &err), "%s",
@@ -452,28 +415,28 @@ static void put_default_track(message *trace, uint64_t sequence, uint64_t track)
 {
     message packet = {.n = 0}, defaults = {.n = 0}, event = {.n = 0};
 
-    put_uint(&event, 10, 98);
-    put_uint(&event, 11, track);
-    put_uint(&event, 12, 99);
-    put_bytes(&defaults, 11, event.bytes, event.n);
-    put_bytes(&defaults, 12, event.bytes, event.n);
-    put_uint(&packet, 10, sequence);
-    put_bytes(&packet, 59, defaults.bytes, defaults.n);
-    put_packet(trace, &packet);
+    message_uint(&event, 10, 98);
+    message_uint(&event, 11, track);
+    message_uint(&event, 12, 99);
+    message_bytes(&defaults, 11, event.bytes, event.n);
+    message_bytes(&defaults, 12, event.bytes, event.n);
+    message_uint(&packet, 10, sequence);
+    message_bytes(&packet, 59, defaults.bytes, defaults.n);
+    message_packet(trace, &packet);
 }
 
 static void put_event_of(message *trace, uint64_t sequence, uint64_t track)
 {
     message packet = {.n = 0}, event = {.n = 0};
 
-    put_uint(&event, 9, 3);
+    message_uint(&event, 9, 3);
     if (track)
-        put_uint(&event, 11, track);
-    put_bytes(&event, 23, "x", 1);
-    put_uint(&packet, 8, 1);
-    put_uint(&packet, 10, sequence);
-    put_bytes(&packet, 11, event.bytes, event.n);
-    put_packet(trace, &packet);
+        message_uint(&event, 11, track);
+    message_bytes(&event, 23, "x", 1);
+    message_uint(&packet, 8, 1);
+    message_uint(&packet, 10, sequence);
+    message_bytes(&packet, 11, event.bytes, event.n);
+    message_packet(trace, &packet);
 }
 
 START_TEST(default_track_of_a_sequence)

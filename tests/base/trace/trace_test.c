@@ -193,7 +193,7 @@ static bool see_width(void *user, const trc_read_event *e)
     ck_assert_uint_eq(e->ns, value);
     ck_assert_uint_eq(e->args[0].number, value);
     ck_assert_str_eq(e->args[0].name, "value");
-    ck_assert(e->arg_keys[0] && !e->name_key);
+    ck_assert(e->args[0].key && !e->name_key);
     ++*k;
     return true;
 }

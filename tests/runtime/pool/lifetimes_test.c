@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/runtime/pool/random.h"
+#include "tests/support/random.h"
 
 static pool_manager *m;
 static pool_group *g;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/runtime/pool/networks.h"
-#include "tests/runtime/pool/random.h"
+#include "tests/support/random.h"
 
 enum { MOST = 400 };
 

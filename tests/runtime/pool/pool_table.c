@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "runtime/pool/lifetimes.h"
 #include "tests/runtime/pool/networks.h"
-#include "tests/runtime/pool/random.h"
+#include "tests/support/random.h"
 
 /* The same as lifetimes, in the order of the steps: the sum of the blobs. */
 static uint64_t sum_of_blobs(const network *net)

@@ -1,6 +1,6 @@
-/* Numbers by seed, the same on every machine: for the tests of runtime/pool. */
-#ifndef VPU_TESTS_RUNTIME_POOL_RANDOM_H
-#define VPU_TESTS_RUNTIME_POOL_RANDOM_H
+/* Numbers by seed, the same on every machine. */
+#ifndef VPU_TESTS_SUPPORT_RANDOM_H
+#define VPU_TESTS_SUPPORT_RANDOM_H
 
 #include <stdint.h>
 
