@@ -72,8 +72,7 @@ static bool hand_over(ring *r)
         pthread_cond_wait(&r->moved, &r->lock);
     stopped = r->stopped;
     pthread_mutex_unlock(&r->lock);
-    if (!stopped)
-        begin_batch(r);
+    begin_batch(r);
     return !stopped;
 }
 

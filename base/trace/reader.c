@@ -598,13 +598,16 @@ static packet_form *form_of(const reader *r, const uint8_t *p, size_t left)
     return packet_has_form(f, p) ? f : NULL;
 }
 
-/* A packet was read that had no known form. */
+/* A packet was read that had no known form. Where it can have none, the next of
+ * its length are not asked. */
 static void learn_form(reader *r, const uint8_t *p, size_t n)
 {
+    enum { NOT_ASKED = 64 };
     packet_form *f = p[1] < PACKET_BYTES ? &r->forms[p[1]] : NULL;
 
-    if (f && n == p[1] + 2u && !(f->credit && f->credit--))
-        packet_learn_form(f, p, n);
+    if (f && n == p[1] + 2u && !(f->credit && f->credit--) &&
+        !packet_learn_form(f, p, n))
+        f->credit = NOT_ASKED;
 }
 
 /* --- framing ------------------------------------------------------------- */
@@ -639,9 +642,9 @@ static vpu_status next_packet(reader *r)
     size_t head;
 
     if (f) {
-        enum { CREDIT = 8 };
+        enum { MOST = 8 };
 
-        f->credit += f->credit < CREDIT;
+        f->credit += f->credit < MOST;
         r->at_window += f->n_bytes;
         r->at += f->n_bytes;
         read_form(r, f, p);
