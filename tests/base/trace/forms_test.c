@@ -96,8 +96,9 @@ static void put_args(message *event, const shape *s)
 {
     for (size_t i = 0; i < s->n_args; i++) {
         const arg_shape *a = &s->args[i];
-        message m = {.n = 0};
+        message m;
 
+        m.n = 0;
         if (a->named_here)
             put_text(&m, 10, 4);
         else
@@ -116,8 +117,9 @@ static void put_args(message *event, const shape *s)
 
 static void put_shape(message *packet, const shape *s)
 {
-    message event = {.n = 0};
+    message event;
 
+    event.n = 0;
     if (!s->late_args)
         put_args(&event, s);
     message_uint(&event, 9, s->type);
@@ -217,11 +219,11 @@ static vpu_status read_trace(const message *trace, str *to)
     return trc_read_bytes("drawn", trace->bytes, trace->n, &ops, &err);
 }
 
-static vpu_status read_alone(const message *packet, str *to)
+static vpu_status read_alone(const message *prefix, const message *packet,
+                             str *to)
 {
-    message trace = {.n = 0};
+    message trace = *prefix;
 
-    put_prefix(&trace);
     message_packet(&trace, packet);
     return read_trace(&trace, to);
 }
@@ -235,23 +237,24 @@ static void turn_bits(message *packet)
 START_TEST(behind_others_as_alone)
 {
     shape shapes[SHAPES];
-    message trace = {.n = 0}, last;
+    message prefix = {.n = 0}, trace;
     str together = {0}, apart = {0};
     vpu_status st = VPU_OK;
 
     state = (uint64_t)_i;
     for (int i = 0; i < SHAPES; i++)
         shapes[i] = draw_shape();
-    put_prefix(&trace);
+    put_prefix(&prefix);
+    trace = prefix;
     for (int i = 0; i <= RUN; i++) {
-        message packet = {.n = 0};
+        message packet;
 
+        packet.n = 0;
         put_shape(&packet, &shapes[draw(4) ? 0 : draw(SHAPES)]);
         if (i == RUN)
             turn_bits(&packet);
-        last = packet;
         message_packet(&trace, &packet);
-        st = read_alone(&last, &apart);
+        st = read_alone(&prefix, &packet, &apart);
         ck_assert(i == RUN || !st);
     }
     /* Forms are looked for where there is room for the longest. */
