@@ -34,13 +34,13 @@ typedef struct {
 
 typedef struct {
     const load_source *from;
-    const trc_read_ops *ops; /* that fill batches */
-    batch *batches[N_BATCHES];
-    trc_read_room room; /* in the batch that is being filled */
+    const trc_read_ops *ops;   /* that fill batches */
+    batch *batches[N_BATCHES]; /* made when first filled: most files need one */
+    trc_read_room room;        /* in the batch that is being filled */
     pthread_mutex_t lock;
     pthread_cond_t moved; /* any of the following has changed */
     uint64_t n_filled, n_taken;
-    bool ended, stopped;
+    bool ended, stopped, no_memory;
     vpu_status st;
     vpu_error *err;
 } ring;
@@ -52,19 +52,35 @@ static batch *filling(const ring *r)
     return r->batches[r->n_filled % N_BATCHES];
 }
 
-static void begin_batch(ring *r)
+static bool begin_batch(ring *r)
+{
+    batch **b = &r->batches[r->n_filled % N_BATCHES];
+
+    if (!*b) {
+        if (!(*b = aligned_alloc(_Alignof(batch), sizeof **b))) {
+            r->no_memory = true;
+            return false;
+        }
+        (*b)->n_events = (*b)->n_tracks = 0;
+    }
+    r->room = (trc_read_room){(*b)->events, (*b)->args, (*b)->text, 0};
+    return true;
+}
+
+static void end_batch(ring *r)
 {
     batch *b = filling(r);
 
-    r->room = (trc_read_room){b->events, b->args, b->text, 0};
+    b->n_events = (size_t)(r->room.event - b->events);
 }
 
-/* Hands the batch over and waits for the next; false: nobody wants it. */
+/* Hands the batch over and waits for the next; false: nobody wants it, or there
+ * is no memory for it. */
 static bool hand_over(ring *r)
 {
     bool stopped;
 
-    filling(r)->n_events = (size_t)(r->room.event - filling(r)->events);
+    end_batch(r);
     pthread_mutex_lock(&r->lock);
     r->n_filled++;
     pthread_cond_signal(&r->moved);
@@ -72,11 +88,10 @@ static bool hand_over(ring *r)
         pthread_cond_wait(&r->moved, &r->lock);
     stopped = r->stopped;
     pthread_mutex_unlock(&r->lock);
-    begin_batch(r);
-    return !stopped;
+    return begin_batch(r) && !stopped;
 }
 
-/* What was put has its place; false: nobody wants more. */
+/* What was put has its place; false: as hand_over. */
 static bool keep(ring *r, const batch *b)
 {
     trc_read_room *room = &r->room;
@@ -116,9 +131,10 @@ static void put_end(void *user)
 {
     ring *r = user;
 
-    filling(r)->n_events = (size_t)(r->room.event - filling(r)->events);
+    if (!r->no_memory)
+        end_batch(r);
     pthread_mutex_lock(&r->lock);
-    r->n_filled++;
+    r->n_filled += !r->no_memory;
     r->ended = true;
     pthread_cond_signal(&r->moved);
     while (!r->stopped && r->n_taken < r->n_filled)
@@ -146,9 +162,11 @@ static void *read_ahead(void *user)
     ring *r = user;
     const trc_read_ops ops = {put_track, put_event, r, &r->room, put_end};
 
-    begin_batch(r);
     r->ops = &ops;
     r->st = oom_guard(read_guarded, r, r->err);
+    if (r->no_memory)
+        r->st =
+            err_set(r->err, VPU_ERR_NOMEM, "%s: out of memory", r->from->name);
     pthread_mutex_lock(&r->lock);
     r->ended = true; /* also of a file that could not be opened */
     pthread_cond_signal(&r->moved);
@@ -211,18 +229,12 @@ vpu_status load_ahead(const load_source *from, const trc_read_ops *ops,
                       vpu_error *err)
 {
     ring r = {.from = from, .err = err};
-    bool memory = true, started = false;
+    bool started = false;
     pthread_t thread;
 
-    for (int i = 0; i < N_BATCHES; i++) {
-        r.batches[i] = aligned_alloc(_Alignof(batch), sizeof *r.batches[i]);
-        memory &= r.batches[i] != NULL;
-        if (r.batches[i])
-            r.batches[i]->n_events = r.batches[i]->n_tracks = 0;
-    }
     pthread_mutex_init(&r.lock, NULL);
     pthread_cond_init(&r.moved, NULL);
-    if (memory)
+    if (begin_batch(&r))
         started = !pthread_create(&thread, NULL, read_ahead, &r);
     if (started) {
         take_all(&r, ops);
