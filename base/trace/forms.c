@@ -56,13 +56,13 @@ static bool learn_arg(learner *l, wire_span s)
     if (!wire_take(&s, 1, &a->name) || !next(&s, &f, &value, &bad))
         return false;
     if (f.number >= 2 && f.number <= 4 && f.type == 0) {
-        a->kind = PACKET_UINT;
+        a->kind = TRC_ARG_UINT;
         known = a_number(l, &a->value, value, s.at);
     } else if (f.number == 5 && f.type == 1) {
-        a->kind = PACKET_REAL;
+        a->kind = TRC_ARG_REAL;
         known = may_differ(l, &a->value, value, s.at, 0);
     } else if (f.number == 6 && f.type == 2) {
-        a->kind = PACKET_TEXT;
+        a->kind = TRC_ARG_TEXT;
         known = a_text(l, &a->value, f.bytes);
     }
     return known && s.at == s.end;

@@ -9,6 +9,7 @@
 #define VPU_BASE_TRACE_FORMS_H
 
 #include "base/trace/wire.h"
+#include "base/trace/writer.h"
 
 enum { PACKET_BYTES = 128, PACKET_ARGS = 12 };
 
@@ -19,7 +20,7 @@ typedef struct {
 
 typedef struct {
     packet_place value;
-    enum { PACKET_UINT, PACKET_REAL, PACKET_TEXT } kind;
+    trc_arg_kind kind;
     uint64_t name; /* in the pool */
 } packet_arg;
 

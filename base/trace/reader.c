@@ -547,19 +547,18 @@ WIRE_INLINE uint64_t number_at(const uint8_t *packet, packet_place p)
 static void arg_at(reader *r, const sequence *q, const packet_arg *f,
                    const uint8_t *packet, trc_arg *a)
 {
-    uint64_t fixed;
+    wire_span value = bytes_at(packet, f->value);
+    uint64_t fixed = 0;
 
-    *a = (trc_arg){0};
+    *a = (trc_arg){.kind = f->kind};
     a->name = pooled(&q->args, f->name, &a->key);
-    if (f->kind == PACKET_UINT) {
+    if (f->kind == TRC_ARG_UINT) {
         a->number = number_at(packet, f->value);
-    } else if (f->kind == PACKET_TEXT) {
-        a->kind = TRC_ARG_TEXT;
-        a->text = text_of(r, bytes_at(packet, f->value));
+    } else if (f->kind == TRC_ARG_TEXT) {
+        a->text = text_of(r, value);
     } else {
-        a->kind = TRC_ARG_REAL;
-        memcpy(&fixed, packet + f->value.at, 8);
-        a->real = wire_double(le64toh(fixed));
+        wire_fixed(&value, 8, &fixed);
+        a->real = wire_double(fixed);
     }
 }
 

@@ -353,22 +353,24 @@ static void put_named(message *trace, uint64_t stamp)
 /* The names of a sequence begin anew: those of a known form, too. */
 START_TEST(names_that_change)
 {
+    enum { EACH = 40 }; /* most lie before the longest form's room */
     message trace = {.n = 0};
     const char *at;
     str said = {0};
 
     put_names(&trace, 1, "early");
-    for (uint64_t i = 0; i < 8; i++)
+    for (uint64_t i = 0; i < EACH; i++)
         put_named(&trace, 10 + i);
     put_names(&trace, 1, "late");
-    for (uint64_t i = 0; i < 8; i++)
-        put_named(&trace, 20 + i);
+    for (uint64_t i = 0; i < EACH; i++)
+        put_named(&trace, 60 + i);
     ck_assert(!read_trace(&trace, &said));
     at = str_text(&said);
-    for (int i = 0; i < 16; i++, at++) {
+    for (int i = 0; i < 2 * EACH; i++, at++) {
         const char *name = strchr(at, '\'') + 1;
 
-        ck_assert(!strncmp(name, i < 8 ? "early'" : "late'", i < 8 ? 6 : 5));
+        ck_assert(
+            !strncmp(name, i < EACH ? "early'" : "late'", i < EACH ? 6 : 5));
         at = strchr(at, '\n');
     }
     str_free(&said);
