@@ -53,7 +53,8 @@ bool view_bundle_of(const view *v, const view_slice *s, view_bundle *out)
     if (tl->rows[s->row].kind != TL_ROW_BUNDLES)
         return false;
     *out = (view_bundle){.place = "", .why = "", .file = ""};
-    n = tl_slice_args(&tl->rows[s->row].lanes[s->lane], s->slice, a, MAX_ARGS);
+    n = tl_slice_args(tl, &tl->rows[s->row].lanes[s->lane], s->slice, a,
+                      MAX_ARGS);
     for (size_t i = 0; i < n; i++) {
         const char *name = tl_text(tl, a[i].name);
         const char *text =

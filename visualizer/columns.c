@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "visualizer/shapes.h"
+
 bool tl_grow(void *items, uint64_t *cap, size_t size)
 {
     uint64_t want = *cap ? *cap * 2 : 16;
@@ -38,22 +40,35 @@ static uint8_t width_of(uint64_t most)
                                : 0;
 }
 
+/* A loop for each width, for the compiler's vectors. */
+static inline uint8_t *put_some(uint8_t *restrict to,
+                                const uint64_t *restrict values, unsigned n,
+                                uint8_t width)
+{
+    if (width == 1) {
+        for (unsigned i = 0; i < n; i++)
+            to[i] = (uint8_t)values[i];
+    } else if (width == 2) {
+        uint16_t two[TL_BLOCK];
+
+        for (unsigned i = 0; i < n; i++)
+            two[i] = (uint16_t)values[i];
+        memcpy(to, two, n * sizeof *two);
+    } else if (width == 4) {
+        uint32_t four[TL_BLOCK];
+
+        for (unsigned i = 0; i < n; i++)
+            four[i] = (uint32_t)values[i];
+        memcpy(to, four, n * sizeof *four);
+    } else if (width == 8) {
+        memcpy(to, values, n * sizeof *values);
+    }
+    return to + n * width;
+}
+
 static uint8_t *put(uint8_t *to, const uint64_t values[TL_BLOCK], uint8_t width)
 {
-    if (width == 8)
-        memcpy(to, values, TL_BLOCK * sizeof *values);
-    for (int i = 0; i < TL_BLOCK && width < 8; i++) {
-        uint16_t two = (uint16_t)values[i];
-        uint32_t four = (uint32_t)values[i];
-
-        if (width == 1)
-            to[i] = (uint8_t)values[i];
-        else if (width == 2)
-            memcpy(to + 2 * i, &two, 2);
-        else if (width == 4)
-            memcpy(to + 4 * i, &four, 4);
-    }
-    return to + TL_BLOCK * width;
+    return put_some(to, values, TL_BLOCK, width);
 }
 
 static inline uint64_t get(const uint8_t *from, uint8_t width, uint64_t i)
@@ -79,7 +94,7 @@ static inline uint64_t get(const uint8_t *from, uint8_t width, uint64_t i)
     }
 }
 
-/* All of a column; a loop for each width, for the compiler's vectors. */
+/* All of a column; loops as in put_some. */
 static void get_all(const uint8_t *restrict from, uint8_t width, uint64_t base,
                     uint64_t *restrict to)
 {
@@ -129,25 +144,139 @@ static const uint8_t *numbers_at(const tl_lane *l, const tl_block *b)
     return names_at(l, b) + TL_BLOCK * b->name_width;
 }
 
+static uint8_t *put_varint(uint8_t *p, uint64_t u)
+{
+    for (; u > 127; u >>= 7)
+        *p++ = (uint8_t)(u | 128);
+    *p++ = (uint8_t)u;
+    return p;
+}
+
+static uint64_t get_varint(const uint8_t **p)
+{
+    uint64_t u = 0;
+
+    for (int shift = 0;; shift += 7) {
+        uint8_t c = *(*p)++;
+
+        u |= (uint64_t)(c & 127) << shift;
+        if (c < 128)
+            return u;
+    }
+}
+
 /* --- blocks -------------------------------------------------------------- */
+
+static inline uint64_t least_of(const uint64_t *values, unsigned n)
+{
+    uint64_t least = values[0];
+
+    for (unsigned i = 1; i < n; i++)
+        least = values[i] < least ? values[i] : least;
+    return least;
+}
 
 static uint64_t least(const uint64_t values[TL_BLOCK])
 {
-    uint64_t n = values[0];
+    return least_of(values, TL_BLOCK);
+}
 
-    for (int i = 1; i < TL_BLOCK; i++)
-        n = values[i] < n ? values[i] : n;
-    return n;
+static inline uint8_t reduce_some(uint64_t *values, unsigned n, uint64_t base)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        all |= values[i] -= base;
+    return width_of(all);
 }
 
 /* Less base; the bytes that each then needs. */
 static uint8_t reduce(uint64_t values[TL_BLOCK], uint64_t base)
 {
-    uint64_t all = 0;
+    return reduce_some(values, TL_BLOCK, base);
+}
 
-    for (int i = 0; i < TL_BLOCK; i++)
-        all |= values[i] -= base;
-    return width_of(all);
+_Static_assert(TL_BLOCK == 32, "a bit of a mask for each slice");
+
+/* The slices of the tail with the same shape as slice i. */
+static uint32_t same_shape(const struct tl_tail *t, unsigned i)
+{
+    uint32_t mask = 0;
+
+    for (unsigned k = 0; k < TL_BLOCK; k++)
+        mask |= (uint32_t)(t->slices[k].shape == t->slices[i].shape) << k;
+    return mask;
+}
+
+/* Arguments of slice i of a full tail. */
+static unsigned count_args(const struct tl_tail *t, unsigned i)
+{
+    uint64_t end =
+        i + 1 < TL_BLOCK ? t->slices[i + 1].first_value : t->n_values;
+
+    return (unsigned)(end - t->slices[i].first_value);
+}
+
+/* One argument of n slices, whose values begin at `first`. */
+static uint8_t *pack_values(const uint64_t *from, const uint32_t *first,
+                            unsigned n, uint8_t *to)
+{
+    uint64_t values[TL_BLOCK], base = from[first[0]], differ = 0;
+    uint8_t width;
+
+    for (unsigned i = 0; i < n; i++) {
+        values[i] = from[first[i]];
+        differ |= values[i] ^ base;
+    }
+    if (differ)
+        base = least_of(values, n);
+    to = put_varint(to, base);
+    *to++ = width = differ ? reduce_some(values, n, base) : 0;
+    return n == TL_BLOCK ? put(to, values, width)
+                         : put_some(to, values, n, width);
+}
+
+/* A shape, which slices have it, and for each argument a column: its least
+ * value, a width, the rest. */
+static bool pack_shape(tl_lane *l, unsigned i, uint32_t mask)
+{
+    const struct tl_tail *t = l->tail;
+    unsigned n = count_args(t, i), n_slices = 0;
+    uint32_t first[TL_BLOCK];
+    uint8_t *to;
+
+    for (uint32_t left = mask; left; left &= left - 1)
+        first[n_slices++] = t->slices[__builtin_ctz(left)].first_value;
+
+    if (!reserve(&l->args, l->n_args, &l->cap_args,
+                 10 + sizeof mask + n * (10 + 1 + sizeof(uint64_t) * TL_BLOCK)))
+        return false;
+    to = put_varint(l->args + l->n_args, t->slices[i].shape);
+    memcpy(to, &mask, sizeof mask);
+    to += sizeof mask;
+    for (unsigned k = 0; k < n; k++)
+        to = pack_values(t->values + k, first, n_slices, to);
+    l->n_args = (uint64_t)(to - l->args);
+    return true;
+}
+
+static bool pack_args(tl_lane *l, tl_block *b)
+{
+    uint32_t left = UINT32_MAX;
+
+    b->args = l->n_args;
+    while (left) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint32_t mask = same_shape(l->tail, i);
+
+        left &= ~mask;
+        if (!l->tail->slices[i].shape)
+            continue;
+        if (!pack_shape(l, i, mask))
+            return false;
+        b->n_shapes++;
+    }
+    return true;
 }
 
 static bool pack_tail(tl_lane *l)
@@ -155,22 +284,23 @@ static bool pack_tail(tl_lane *l)
     const struct tl_tail *t = l->tail;
     uint64_t begins[TL_BLOCK], lengths[TL_BLOCK], names[TL_BLOCK],
         numbers[TL_BLOCK];
-    tl_block b = {.packed = l->n_packed, .args = l->tail_args};
+    tl_block b = {.packed = l->n_packed};
     uint8_t *to;
 
-    memcpy(begins, t->begin, sizeof begins);
-    memcpy(lengths, t->length, sizeof lengths);
     for (int i = 0; i < TL_BLOCK; i++) {
-        names[i] = t->name[i];
-        numbers[i] = t->number[i] + 1; /* modulo 2^32: none is least */
+        begins[i] = t->slices[i].begin;
+        lengths[i] = t->slices[i].length;
+        names[i] = t->slices[i].name;
+        numbers[i] = t->slices[i].number + 1; /* modulo 2^32: none is least */
     }
     b.name = (uint16_t)least(names);
     b.number = (uint32_t)least(numbers);
-    b.begin_width = reduce(begins, t->begin[0]);
+    b.begin_width = reduce(begins, t->slices[0].begin);
     b.length_width = reduce(lengths, 0);
     b.name_width = reduce(names, b.name);
     b.number_width = reduce(numbers, b.number);
-    if (!reserve(&l->packed, l->n_packed, &l->cap_packed,
+    if ((l->has_args && !pack_args(l, &b)) ||
+        !reserve(&l->packed, l->n_packed, &l->cap_packed,
                  sizeof begins + sizeof lengths + sizeof names +
                      sizeof numbers) ||
         (l->n_blocks == l->cap_blocks &&
@@ -182,7 +312,6 @@ static bool pack_tail(tl_lane *l)
     to = put(to, numbers, b.number_width);
     l->n_packed = (uint64_t)(to - l->packed);
     l->blocks[l->n_blocks++] = b;
-    l->tail_args = l->n_args;
     return true;
 }
 
@@ -238,16 +367,19 @@ bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number)
 {
     uint64_t at = l->n_slices % TL_BLOCK;
 
-    if (!l->tail && !(l->tail = malloc(sizeof *l->tail)))
+    if (!l->tail && !(l->tail = calloc(1, sizeof *l->tail)))
         return false;
     if (!at && ((l->n_slices && l->n_blocks * TL_BLOCK < l->n_slices &&
                  !pack_tail(l)) ||
                 !begin_block(l, begin)))
         return false;
-    l->tail->begin[at] = begin;
-    l->tail->length[at] = 0;
-    l->tail->name[at] = (uint16_t)name;
-    l->tail->number[at] = number;
+    if (!at)
+        l->tail->n_values = 0;
+    l->tail->slices[at] =
+        (tl_tail_slice){.begin = begin,
+                        .number = number,
+                        .first_value = (uint32_t)l->tail->n_values,
+                        .name = (uint16_t)name};
     l->has_numbers |= number != TL_NO_NUMBER;
     l->n_slices++;
     return true;
@@ -255,12 +387,12 @@ bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number)
 
 bool tl_put_end(tl_lane *l, uint64_t end, const uint8_t *class)
 {
-    uint64_t at = (l->n_slices - 1) % TL_BLOCK;
-    uint64_t length = end - l->tail->begin[at];
-    uint8_t c = class[l->tail->name[at]];
+    tl_tail_slice *slice = &l->tail->slices[(l->n_slices - 1) % TL_BLOCK];
+    uint64_t length = end - slice->begin;
+    uint8_t c = class[slice->name];
     uint32_t k = 0;
 
-    l->tail->length[at] = length;
+    slice->length = length;
     while (k < l->n_classes && l->class_at[k] != c)
         k++;
     if (k == l->n_classes && !add_class(l, c))
@@ -274,7 +406,7 @@ uint64_t tl_begin(const tl_lane *l, uint64_t i)
     uint64_t at = i / TL_BLOCK;
 
     if (at >= l->n_blocks)
-        return l->tail->begin[i % TL_BLOCK];
+        return l->tail->slices[i % TL_BLOCK].begin;
     return l->block_begin[at] + get(l->packed + l->blocks[at].packed,
                                     l->blocks[at].begin_width, i % TL_BLOCK);
 }
@@ -284,7 +416,7 @@ uint64_t tl_length(const tl_lane *l, uint64_t i)
     const tl_block *b;
 
     if (i / TL_BLOCK >= l->n_blocks)
-        return l->tail->length[i % TL_BLOCK];
+        return l->tail->slices[i % TL_BLOCK].length;
     b = &l->blocks[i / TL_BLOCK];
     return get(lengths_at(l, b), b->length_width, i % TL_BLOCK);
 }
@@ -299,7 +431,7 @@ tl_name tl_name_of(const tl_lane *l, uint64_t i)
     const tl_block *b;
 
     if (i / TL_BLOCK >= l->n_blocks)
-        return l->tail->name[i % TL_BLOCK];
+        return l->tail->slices[i % TL_BLOCK].name;
     b = &l->blocks[i / TL_BLOCK];
     return b->name + (tl_name)get(names_at(l, b), b->name_width, i % TL_BLOCK);
 }
@@ -309,7 +441,7 @@ uint32_t tl_number(const tl_lane *l, uint64_t i)
     const tl_block *b;
 
     if (i / TL_BLOCK >= l->n_blocks)
-        return l->tail->number[i % TL_BLOCK];
+        return l->tail->slices[i % TL_BLOCK].number;
     b = &l->blocks[i / TL_BLOCK];
     return b->number - 1 +
            (uint32_t)get(numbers_at(l, b), b->number_width, i % TL_BLOCK);
@@ -322,10 +454,11 @@ void tl_spread_block(const tl_lane *l, uint64_t block, const uint8_t *class,
 
     if (block >= l->n_blocks) {
         out->n = l->n_slices - block * TL_BLOCK;
-        memcpy(out->begin, l->tail->begin, out->n * sizeof *out->begin);
-        memcpy(out->length, l->tail->length, out->n * sizeof *out->length);
-        for (uint64_t i = 0; i < out->n; i++)
-            out->class[i] = class[l->tail->name[i]];
+        for (uint64_t i = 0; i < out->n; i++) {
+            out->begin[i] = l->tail->slices[i].begin;
+            out->length[i] = l->tail->slices[i].length;
+            out->class[i] = class[l->tail->slices[i].name];
+        }
         return;
     }
     b = &l->blocks[block];
@@ -338,40 +471,23 @@ void tl_spread_block(const tl_lane *l, uint64_t block, const uint8_t *class,
 
 /* --- arguments ----------------------------------------------------------- */
 
-static uint8_t *put_varint(uint8_t *p, uint64_t u)
+static void set_value(tl_arg *a, uint64_t value)
 {
-    for (; u > 127; u >>= 7)
-        *p++ = (uint8_t)(u | 128);
-    *p++ = (uint8_t)u;
-    return p;
+    if (a->kind == TL_ARG_REAL)
+        memcpy(&a->real, &value, sizeof value);
+    else if (a->kind == TL_ARG_UINT)
+        a->number = value;
+    else
+        a->text = (tl_name)value;
 }
 
-static uint64_t get_varint(const uint8_t **p)
+size_t tl_pack_args(uint8_t *to, const tl_args *args)
 {
-    uint64_t u = 0;
+    uint8_t *p = put_varint(to, args->n);
 
-    for (int shift = 0;; shift += 7) {
-        uint8_t c = *(*p)++;
-
-        u |= (uint64_t)(c & 127) << shift;
-        if (c < 128)
-            return u;
-    }
-}
-
-size_t tl_pack_args(uint8_t *to, const tl_arg *args, size_t n)
-{
-    uint8_t *p = put_varint(to, n);
-
-    for (size_t i = 0; i < n; i++) {
-        p = put_varint(p, (uint64_t)args[i].name << 2 | args[i].kind);
-        if (args[i].kind == TL_ARG_REAL) {
-            memcpy(p, &args[i].real, 8);
-            p += 8;
-        } else {
-            p = put_varint(p, args[i].kind == TL_ARG_UINT ? args[i].number
-                                                          : args[i].text);
-        }
+    for (size_t i = 0; i < args->n; i++) {
+        p = put_varint(p, args->keys[i]);
+        p = put_varint(p, args->values[i]);
     }
     return (size_t)(p - to);
 }
@@ -380,59 +496,115 @@ size_t tl_unpack_args(const uint8_t *p, tl_arg *args, size_t cap)
 {
     size_t n = get_varint(&p);
 
-    for (size_t i = 0; i < n && i < cap; i++) {
-        uint64_t key = get_varint(&p);
+    n = n < cap ? n : cap;
+    for (size_t i = 0; i < n; i++) {
+        tl_arg_key key = (tl_arg_key)get_varint(&p);
 
-        args[i] = (tl_arg){.name = (tl_name)(key >> 2), .kind = key & 3};
-        if (args[i].kind == TL_ARG_REAL) {
-            memcpy(&args[i].real, p, 8);
-            p += 8;
-        } else if (args[i].kind == TL_ARG_UINT) {
-            args[i].number = get_varint(&p);
-        } else {
-            args[i].text = (tl_name)get_varint(&p);
-        }
+        args[i] = (tl_arg){.name = key >> 2, .kind = key & 3};
+        set_value(&args[i], get_varint(&p));
+    }
+    return n;
+}
+
+bool tl_put_args(tl_lane *l, tl_shapes *shapes, const tl_args *args)
+{
+    struct tl_tail *t = l->tail;
+    uint32_t *shape = &t->slices[(l->n_slices - 1) % TL_BLOCK].shape;
+    size_t room = TL_SLICE_ARGS - shapes->nodes[*shape].n;
+    size_t n = args->n < room ? args->n : room;
+
+    if (!n)
+        return true;
+    while (t->cap_values - t->n_values < n)
+        if (!tl_grow(&t->values, &t->cap_values, sizeof *t->values))
+            return false;
+    for (size_t i = 0; i < n; i++)
+        if (!(*shape = tl_shape_with(shapes, *shape, args->keys[i])))
+            return false;
+    memcpy(t->values + t->n_values, args->values, n * sizeof *t->values);
+    t->n_values += n;
+    l->has_args = true;
+    return true;
+}
+
+/* Names and kinds, up to cap of them; how many. */
+static size_t get_keys(const tl_shapes *s, uint32_t shape, tl_arg *args,
+                       size_t cap)
+{
+    size_t n = s->nodes[shape].n;
+
+    for (; shape; shape = s->nodes[shape].parent) {
+        uint32_t i = s->nodes[shape].n - 1;
+        tl_arg_key key = s->nodes[shape].key;
+
+        if (i < cap)
+            args[i] = (tl_arg){.name = key >> 2, .kind = key & 3};
     }
     return n < cap ? n : cap;
 }
 
-bool tl_put_args(tl_lane *l, const tl_arg *args, size_t n)
+/* Of n slices that share columns, that with `rank` before it. */
+static size_t get_args(const tl_shapes *s, uint32_t shape, const uint8_t *p,
+                       unsigned n, unsigned rank, tl_arg *args, size_t cap)
 {
-    uint8_t packed[TL_ARG_BYTES(TL_MAX_ARGS)], *p;
-    size_t size = tl_pack_args(packed, args, n < TL_MAX_ARGS ? n : TL_MAX_ARGS);
+    size_t n_args = get_keys(s, shape, args, cap);
 
-    if (!reserve(&l->args, l->n_args, &l->cap_args, size + 4))
-        return false;
-    p = l->args + l->n_args;
-    *p++ = (uint8_t)((l->n_slices - 1) % TL_BLOCK);
-    p = put_varint(p, size);
-    memcpy(p, packed, size);
-    l->n_args = (uint64_t)(p - l->args) + size;
-    return true;
+    for (size_t k = 0; k < n_args; k++) {
+        uint64_t base = get_varint(&p);
+        uint8_t width = *p++;
+
+        set_value(&args[k], base + get(p, width, rank));
+        p += (size_t)width * n;
+    }
+    return n_args;
 }
 
-size_t tl_slice_args(const tl_lane *l, uint64_t slice, tl_arg *args, size_t cap)
+static const uint8_t *behind_args(const tl_shapes *s, uint32_t shape,
+                                  const uint8_t *p, unsigned n)
 {
-    uint64_t at = slice / TL_BLOCK;
-    const uint8_t *p, *end;
-    size_t n = 0;
-
-    if (!l->n_args)
-        return 0;
-    end = l->args + l->n_args;
-    p = l->args + (at < l->n_blocks ? l->blocks[at].args : l->tail_args);
-    if (at < l->n_blocks)
-        end = l->args +
-              (at + 1 < l->n_blocks ? l->blocks[at + 1].args : l->tail_args);
-    while (p < end && n < cap) {
-        uint8_t i = *p++;
-        uint64_t size = get_varint(&p);
-
-        if (i > slice % TL_BLOCK)
-            break;
-        if (i == slice % TL_BLOCK)
-            n += tl_unpack_args(p, args + n, cap - n);
-        p += size;
+    for (uint32_t k = 0; k < s->nodes[shape].n; k++) {
+        get_varint(&p);
+        p += 1 + (size_t)*p * n;
     }
+    return p;
+}
+
+static size_t tail_args(const tl_shapes *s, const struct tl_tail *t, unsigned i,
+                        tl_arg *args, size_t cap)
+{
+    size_t n = get_keys(s, t->slices[i].shape, args, cap);
+
+    for (size_t k = 0; k < n; k++)
+        set_value(&args[k], t->values[t->slices[i].first_value + k]);
     return n;
+}
+
+size_t tl_slice_args(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
+                     tl_arg *args, size_t cap)
+{
+    unsigned i = slice % TL_BLOCK;
+    const tl_block *b;
+    const uint8_t *p;
+
+    if (!l->has_args)
+        return 0;
+    if (slice / TL_BLOCK >= l->n_blocks)
+        return tail_args(tl->shapes, l->tail, i, args, cap);
+    b = &l->blocks[slice / TL_BLOCK];
+    p = l->args + b->args;
+    for (unsigned k = 0; k < b->n_shapes; k++) {
+        uint32_t shape = (uint32_t)get_varint(&p), mask;
+        unsigned n;
+
+        memcpy(&mask, p, sizeof mask);
+        p += sizeof mask;
+        n = (unsigned)__builtin_popcount(mask);
+        if (mask >> i & 1)
+            return get_args(
+                tl->shapes, shape, p, n,
+                (unsigned)__builtin_popcount(mask & ((UINT32_C(1) << i) - 1)),
+                args, cap);
+        p = behind_args(tl->shapes, shape, p, n);
+    }
+    return 0;
 }

@@ -2,17 +2,25 @@
  *
  * TL_BLOCK slices at a time are packed: each column of a block as differences
  * to its least value, in as many bytes as the largest needs: 0, 1, 2, 4 or 8.
- * So any slice is found without unpacking others. The last slices of a lane,
- * which may still change, lie unpacked in its tail. */
+ * So any slice is found without unpacking others. Slices of a block whose
+ * arguments have the same names and kinds share columns of these. The last
+ * slices of a lane, which may still change, lie unpacked in its tail. */
 #ifndef VPU_VISUALIZER_COLUMNS_H
 #define VPU_VISUALIZER_COLUMNS_H
 
 #include "visualizer/timeline.h"
 
+typedef struct {
+    uint64_t begin, length;
+    uint32_t number;      /* TL_NO_NUMBER: none */
+    uint32_t shape;       /* of its arguments */
+    uint32_t first_value; /* of them */
+    uint16_t name;
+} tl_tail_slice;
+
 struct tl_tail {
-    uint64_t begin[TL_BLOCK], length[TL_BLOCK];
-    uint32_t number[TL_BLOCK]; /* TL_NO_NUMBER: none */
-    uint16_t name[TL_BLOCK];
+    tl_tail_slice slices[TL_BLOCK];
+    uint64_t *values, n_values, cap_values; /* of arguments */
 };
 
 /* A block, or the tail; class: of each name. */
@@ -27,13 +35,14 @@ bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number);
  * no memory. */
 bool tl_put_end(tl_lane *l, uint64_t end, const uint8_t *class);
 /* Arguments of the last slice; they join those it has. False: no memory. */
-bool tl_put_args(tl_lane *l, const tl_arg *args, size_t n);
+bool tl_put_args(tl_lane *l, struct tl_shapes *shapes, const tl_args *args);
 /* Sums of all before block b; those of classes that do not occur stay. */
 void tl_block_sums(const tl_lane *l, uint64_t b, uint64_t sums[TL_N_CLASSES]);
 
-/* Arguments as bytes, at most TL_ARG_BYTES(n) of them; how many. */
+/* Arguments of an instant as bytes, at most TL_ARG_BYTES(n) of them; how
+ * many. */
 #define TL_ARG_BYTES(n) (10 + (n) * 20)
-size_t tl_pack_args(uint8_t *to, const tl_arg *args, size_t n);
+size_t tl_pack_args(uint8_t *to, const tl_args *args);
 size_t tl_unpack_args(const uint8_t *p, tl_arg *args, size_t cap);
 
 #endif

@@ -31,8 +31,8 @@ static void put_value(str *out, const tl_timeline *tl, const tl_arg *a)
 
 static void write_args(FILE *f, const view *v, const tl_lane *l, uint64_t i)
 {
-    tl_arg args[48];
-    size_t n = tl_slice_args(l, i, args, 48);
+    tl_arg args[TL_SLICE_ARGS];
+    size_t n = tl_slice_args(v->tl, l, i, args, TL_SLICE_ARGS);
     str out = {0};
 
     for (size_t k = 0; k < n; k++) {
@@ -110,8 +110,8 @@ static void put_selection(const view *v, str *out)
     const view_slice *s = &v->selection;
     const tl_row *r = &v->tl->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
-    tl_arg args[48];
-    size_t n = tl_slice_args(l, s->slice, args, 48);
+    tl_arg args[TL_SLICE_ARGS];
+    size_t n = tl_slice_args(v->tl, l, s->slice, args, TL_SLICE_ARGS);
     char name[300];
 
     tl_slice_name(v->tl, l, s->slice, name, sizeof name);

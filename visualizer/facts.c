@@ -54,8 +54,8 @@ static void add_stage(const tl_timeline *tl, facts *f, uint32_t row, uint64_t i,
 {
     const tl_lane *l = &tl->rows[row].lanes[0];
     facts_stage *s = &f->stages[f->n_stages];
-    tl_arg a[48];
-    size_t n = tl_slice_args(l, i, a, 48);
+    tl_arg a[TL_SLICE_ARGS];
+    size_t n = tl_slice_args(tl, l, i, a, TL_SLICE_ARGS);
 
     *s = (facts_stage){.name = tl_text(tl, tl_name_of(l, i)),
                        .kernel = arg_text(tl, a, n, "kernel"),

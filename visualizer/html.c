@@ -184,11 +184,11 @@ static void put_args(writer *w, uint32_t row, uint32_t lane)
 {
     enum { UINT, REAL, TEXT, WIDE }; /* WIDE: 8 bytes */
     const tl_lane *l = &w->tl->rows[row].lanes[lane];
-    tl_arg args[64];
+    tl_arg args[TL_SLICE_ARGS];
 
     begin_bytes(w, "args");
     for (uint64_t i = 0; i < l->n_slices; i++) {
-        size_t n = tl_slice_args(l, i, args, 64);
+        size_t n = tl_slice_args(w->tl, l, i, args, TL_SLICE_ARGS);
         view_slack s = {0};
 
         put_varint(
@@ -344,7 +344,7 @@ static void put_row(writer *w, uint32_t at)
             put_sums(w, l);
         } else {
             put_slices(w, l);
-            if (l->n_args) {
+            if (l->has_args) {
                 putc(',', w->f);
                 put_args(w, shown->row, lane);
             }

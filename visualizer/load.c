@@ -94,26 +94,25 @@ static inline tl_name name_of(loader *k, const char *text, uint32_t key,
     return k->keys[key].name;
 }
 
-static size_t read_args(loader *k, const trc_read_event *e,
-                        tl_arg args[TRC_MAX_ARGS])
+_Static_assert((int)TL_ARG_UINT == (int)TRC_ARG_UINT &&
+                   (int)TL_ARG_REAL == (int)TRC_ARG_REAL &&
+                   (int)TL_ARG_TEXT == (int)TRC_ARG_TEXT,
+               "a kind is the same number in both");
+
+static inline void read_args(loader *k, const trc_read_event *e, tl_args *args)
 {
     uint32_t none;
 
+    args->n = e->n_args;
     for (size_t i = 0; i < e->n_args; i++) {
         const trc_arg *a = &e->args[i];
 
-        args[i] = (tl_arg){.name = name_of(k, a->name, a->key, false, &none)};
-        if (a->kind == TRC_ARG_TEXT) {
-            args[i].kind = TL_ARG_TEXT;
-            args[i].text = tl_intern(k->tl, a->text, strlen(a->text));
-        } else if (a->kind == TRC_ARG_REAL) {
-            args[i].kind = TL_ARG_REAL;
-            args[i].real = a->real;
-        } else {
-            args[i].number = a->number;
-        }
+        args->keys[i] =
+            tl_key_of(name_of(k, a->name, a->key, false, &none), a->kind);
+        args->values[i] = a->kind == TRC_ARG_TEXT
+                              ? tl_intern(k->tl, a->text, strlen(a->text))
+                              : a->number; /* or a double's bits */
     }
-    return e->n_args;
 }
 
 /* Our own notes at the start say what the clock is. */
@@ -165,22 +164,19 @@ static bool on_event(void *user, const trc_read_event *e)
     tl_timeline *tl = k->tl;
     uint32_t row = row_of(k, e->uuid);
     uint64_t t = ticks_of(k, e->ns);
-    tl_arg args[TRC_MAX_ARGS];
-    size_t n;
+    tl_args args;
 
     if (!go_on(k))
         return false;
     if (e->kind == TRC_READ_BEGIN)
         begin(k, row, t, e);
-    n = read_args(k, e, args);
+    read_args(k, e, &args);
+    if (args.n && e->kind <= TRC_READ_END)
+        tl_add_args(tl, row, &args);
     switch (e->kind) {
     case TRC_READ_BEGIN:
-        if (n)
-            tl_add_args(tl, row, args, n);
         break;
     case TRC_READ_END:
-        if (n)
-            tl_add_args(tl, row, args, n);
         tl_add_end(tl, row, t);
         break;
     case TRC_READ_COUNT:
@@ -189,7 +185,7 @@ static bool on_event(void *user, const trc_read_event *e)
     case TRC_READ_INSTANT:
         if (!strcmp(e->name, "note"))
             see_note(tl, e);
-        tl_add_instant(tl, row, t, e->name, args, n);
+        tl_add_instant(tl, row, t, e->name, &args);
         break;
     }
     return !tl->failed;

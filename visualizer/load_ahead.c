@@ -36,7 +36,8 @@ typedef struct {
     const load_source *from;
     const trc_read_ops *ops;   /* that fill batches */
     batch *batches[N_BATCHES]; /* made when first filled: most files need one */
-    trc_read_room room;        /* in the batch that is being filled */
+    trc_read_room room, last;  /* in the batch that is being filled; the last
+                                  in which another event fits */
     pthread_mutex_t lock;
     pthread_cond_t moved; /* any of the following has changed */
     uint64_t n_filled, n_taken;
@@ -64,6 +65,9 @@ static bool begin_batch(ring *r)
         (*b)->n_events = (*b)->n_tracks = 0;
     }
     r->room = (trc_read_room){(*b)->events, (*b)->args, (*b)->text, 0};
+    r->last = (trc_read_room){(*b)->events + N_EVENTS - 1,
+                              (*b)->args + N_ARGS - TRC_MAX_ARGS,
+                              (*b)->text + TEXT_BYTES - TRC_READ_TEXT, 0};
     return true;
 }
 
@@ -92,18 +96,15 @@ static bool hand_over(ring *r)
 }
 
 /* What was put has its place; false: as hand_over. */
-static bool keep(ring *r, const batch *b)
+static inline bool keep(ring *r, bool full)
 {
     trc_read_room *room = &r->room;
 
     room->text += room->n_text;
     room->n_text = 0;
-    if (room->event < b->events + N_EVENTS &&
-        room->args + TRC_MAX_ARGS <= b->args + N_ARGS &&
-        room->text + TRC_READ_TEXT <= b->text + TEXT_BYTES &&
-        b->n_tracks < N_TRACKS)
-        return true;
-    return hand_over(r);
+    return (!full && room->event <= r->last.event &&
+            room->args <= r->last.args && room->text <= r->last.text) ||
+           hand_over(r);
 }
 
 static bool put_track(void *user, const trc_read_track *t)
@@ -113,7 +114,7 @@ static bool put_track(void *user, const trc_read_track *t)
 
     b->tracks[b->n_tracks++] =
         (placed_track){(size_t)(r->room.event - b->events), *t};
-    return keep(r, b);
+    return keep(r, b->n_tracks == N_TRACKS);
 }
 
 /* The reader has put the event into the batch. */
@@ -123,7 +124,7 @@ static bool put_event(void *user, const trc_read_event *e)
 
     r->room.event++;
     r->room.args += e->n_args;
-    return keep(r, filling(r));
+    return keep(r, false);
 }
 
 /* The reader's texts go when this returns: everything must be taken. */

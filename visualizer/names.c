@@ -1,6 +1,7 @@
 /* Texts kept once, found by an open hash table, with the class of each. */
 #include "visualizer/names.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,14 +113,19 @@ static int grow(tl_names *n)
     return 1;
 }
 
-uint32_t tl_names_add(tl_names *n, const char *text, size_t len)
+static inline bool is_text(const tl_names *n, uint32_t i, const char *text,
+                           size_t len)
+{
+    return !strncmp(n->text[i], text, len) && !n->text[i][len];
+}
+
+/* One that was not asked for recently. */
+static uint32_t find(tl_names *n, const char *text, size_t len)
 {
     uint32_t at = hash_of(text, len), i;
 
-    if (!len)
-        return 0;
     for (; (i = n->slots[at & (n->n_slots - 1)]); at++)
-        if (!strncmp(n->text[i], text, len) && !n->text[i][len])
+        if (is_text(n, i, text, len))
             return i;
     if (n->n == MAX_NAMES || n->bytes + len > MAX_BYTES || !grow(n))
         return 0;
@@ -131,4 +137,16 @@ uint32_t tl_names_add(tl_names *n, const char *text, size_t len)
         at++;
     n->slots[at & (n->n_slots - 1)] = n->n;
     return n->n++;
+}
+
+uint32_t tl_names_add(tl_names *n, const char *text, size_t len)
+{
+    uint32_t *recent;
+
+    if (!len)
+        return 0;
+    recent = &n->recent[((unsigned char)text[0] ^ len) % TL_RECENT_NAMES];
+    if (!is_text(n, *recent, text, len))
+        *recent = find(n, text, len);
+    return *recent;
 }

@@ -25,8 +25,10 @@ typedef struct {
     bool phases;
     cv_box at;
     double unit; /* logical width of a device pixel */
-    /* Equal columns are drawn together. */
-    uint64_t last[TL_N_CLASSES], last_span;
+    /* Columns that look the same are drawn together: device pixels from the
+     * bottom to the end of each class, in their order. */
+    uint16_t tops[TL_N_CLASSES];
+    uint64_t last[TL_N_CLASSES], last_span; /* what they were made of */
     int run_from, run_to;
     /* Of a spread row: the phase whose sums these are. */
     uint64_t phase_sums[TL_N_CLASSES], phase_from, phase_to;
@@ -44,43 +46,55 @@ static void flush(lane_painter *k)
 {
     double x = k->at.x + k->run_from * k->unit;
     double w = (k->run_to - k->run_from) * k->unit, y = k->at.y + k->at.h;
-    uint64_t sum = 0;
     double below = 0;
+    uint16_t last = 0;
 
-    if (k->run_to <= k->run_from || !k->last_span)
-        return;
-    for (int i = 0; i < TL_N_CLASSES; i++) {
+    for (int i = 0; i < TL_N_CLASSES && k->run_to > k->run_from; i++) {
         int class = stack_order[i];
         double top;
 
-        if (!k->last[class])
+        if (k->tops[i] == last)
             continue;
-        sum += k->last[class];
-        top = floor(k->at.h * k->c->scale * (double)sum / (double)k->last_span +
-                    0.5) /
-              k->c->scale;
-        if (top > k->at.h)
-            top = k->at.h;
-        if (top > below)
-            cv_fill_pattern(
-                k->c, (cv_box){x, y - top, w, top - below}, color_of(k, class),
-                k->phases ? CV_PLAIN : k->p->colors->class_pattern[class]);
+        last = k->tops[i];
+        top = fmin(last * k->unit, k->at.h);
+        cv_fill_pattern(
+            k->c, (cv_box){x, y - top, w, top - below}, color_of(k, class),
+            k->phases ? CV_PLAIN : k->p->colors->class_pattern[class]);
         below = top;
+    }
+}
+
+static void stack(const lane_painter *k, uint16_t tops[TL_N_CLASSES])
+{
+    double height = k->at.h * k->c->scale;
+    uint64_t sum = 0;
+    uint16_t top = 0;
+
+    for (int i = 0; i < TL_N_CLASSES; i++) {
+        uint64_t part = k->last[stack_order[i]];
+
+        sum += part;
+        if (part && k->last_span)
+            top = (uint16_t)(height * (double)sum / (double)k->last_span + 0.5);
+        tops[i] = top;
     }
 }
 
 static void add_column(lane_painter *k, int column,
                        const uint64_t sums[TL_N_CLASSES], uint64_t span)
 {
-    if (k->run_to == column && span == k->last_span &&
-        !memcmp(k->last, sums, sizeof k->last)) {
-        k->run_to = column + 1;
-        return;
+    uint16_t tops[TL_N_CLASSES];
+
+    if (span != k->last_span || memcmp(k->last, sums, sizeof k->last)) {
+        memcpy(k->last, sums, sizeof k->last);
+        k->last_span = span;
+        stack(k, tops);
+        if (memcmp(k->tops, tops, sizeof tops)) {
+            flush(k);
+            memcpy(k->tops, tops, sizeof tops);
+            k->run_from = column;
+        }
     }
-    flush(k);
-    memcpy(k->last, sums, sizeof k->last);
-    k->last_span = span;
-    k->run_from = column;
     k->run_to = column + 1;
 }
 

@@ -288,12 +288,13 @@ static void buffers(column *k)
     const view_slice *s = &v->selection;
     const facts_stage *stage =
         facts_stage_at(&v->facts, tl_begin(view_lane_of(v, s), s->slice));
-    tl_arg a[48];
+    tl_arg a[TL_SLICE_ARGS];
     size_t n = 0;
 
     if (v->tl->rows[s->row].kind != TL_ROW_LOCAL || stage->row == UINT32_MAX)
         return;
-    n = tl_slice_args(&v->tl->rows[stage->row].lanes[0], stage->slice, a, 48);
+    n = tl_slice_args(v->tl, &v->tl->rows[stage->row].lanes[0], stage->slice, a,
+                      TL_SLICE_ARGS);
     heading(k, "Local memory of the stage, by buffer");
     for (size_t i = 0; i < n; i++) {
         bool told = false;
@@ -312,8 +313,8 @@ static void selection(column *k)
     const tl_row *r = &v->tl->rows[s->row];
     const tl_lane *l = &r->lanes[s->lane];
     uint64_t begin = tl_begin(l, s->slice), length = tl_length(l, s->slice);
-    tl_arg args[48];
-    size_t n = tl_slice_args(l, s->slice, args, 48);
+    tl_arg args[TL_SLICE_ARGS];
+    size_t n = tl_slice_args(v->tl, l, s->slice, args, TL_SLICE_ARGS);
     char name[300];
 
     tl_slice_name(v->tl, l, s->slice, name, sizeof name);

@@ -239,8 +239,8 @@ size_t tl_instant_args(const tl_timeline *tl, const tl_instant *at,
 bool tl_slice_arg(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
                   const char *name, tl_arg *out)
 {
-    tl_arg args[64];
-    size_t n = tl_slice_args(l, slice, args, 64);
+    tl_arg args[TL_SLICE_ARGS];
+    size_t n = tl_slice_args(tl, l, slice, args, TL_SLICE_ARGS);
 
     for (size_t i = 0; i < n; i++)
         if (!strcmp(tl_text(tl, args[i].name), name)) {

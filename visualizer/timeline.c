@@ -8,6 +8,7 @@
 
 #include "visualizer/columns.h"
 #include "visualizer/names.h"
+#include "visualizer/shapes.h"
 
 /* As tl_grow; the timeline knows that memory ran out. */
 static bool grow(tl_timeline *tl, void *items, uint64_t *cap, size_t size)
@@ -21,9 +22,10 @@ vpu_status tl_init(tl_timeline *tl, vpu_error *err)
 {
     memset(tl, 0, sizeof *tl);
     tl->names = tl_names_create();
+    tl->shapes = tl_shapes_create();
     tl->n_row_slots = 1024;
     tl->row_slots = calloc(tl->n_row_slots, sizeof *tl->row_slots);
-    if (tl->names && tl->row_slots)
+    if (tl->names && tl->shapes && tl->row_slots)
         return VPU_OK;
     tl_free(tl);
     return err_set(err, VPU_ERR_NOMEM, "no memory for a timeline");
@@ -33,6 +35,8 @@ static void free_lane(tl_lane *l)
 {
     free(l->packed);
     free(l->blocks);
+    if (l->tail)
+        free(l->tail->values);
     free(l->tail);
     free(l->block_begin);
     free(l->sums);
@@ -63,6 +67,7 @@ void tl_free(tl_timeline *tl)
     free(tl->row_slots);
     free(tl->blob);
     tl_names_free(tl->names);
+    tl_shapes_free(tl->shapes);
     memset(tl, 0, sizeof *tl);
 }
 
@@ -70,7 +75,10 @@ void tl_free(tl_timeline *tl)
 
 static uint64_t lane_bytes(const tl_lane *l)
 {
-    return l->n_packed + l->n_args + (l->tail ? sizeof *l->tail : 0) +
+    uint64_t tail =
+        l->tail ? sizeof *l->tail + l->tail->cap_values * sizeof(uint64_t) : 0;
+
+    return l->n_packed + l->n_args + tail +
            l->n_blocks * (sizeof *l->blocks + l->n_classes * sizeof *l->sums) +
            l->n_block_begin * sizeof *l->block_begin;
 }
@@ -80,7 +88,8 @@ uint64_t tl_bytes(const tl_timeline *tl)
     uint64_t n =
         tl->n_rows * (sizeof *tl->rows + TL_MAX_LANES * sizeof(tl_lane)) +
         tl->n_instants * sizeof *tl->instants + tl->n_blob +
-        (tl->names ? tl->names->bytes : 0);
+        (tl->names ? tl->names->bytes : 0) +
+        (tl->shapes ? tl_shapes_bytes(tl->shapes) : 0);
 
     for (uint32_t i = 0; i < tl->n_rows; i++) {
         const tl_row *r = &tl->rows[i];
@@ -344,7 +353,7 @@ static void spread_causes(tl_timeline *tl, tl_row *r, uint64_t end)
     if (causes->open ||
         (causes->n_slices && tl_begin(causes, causes->n_slices - 1) >= t))
         return;
-    n = tl_slice_args(phases, phases->n_slices - 1, args, 32);
+    n = tl_slice_args(tl, phases, phases->n_slices - 1, args, 32);
     for (size_t i = 0; i < n && t < end; i++) {
         uint64_t ticks = args[i].number;
 
@@ -482,20 +491,19 @@ void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value)
 }
 
 void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
-                    const tl_arg *args, size_t n_args)
+                    const tl_args *args)
 {
     uint64_t arg_at = tl->n_blob;
 
-    n_args = n_args < TL_MAX_ARGS ? n_args : TL_MAX_ARGS;
     if (row >= tl->n_rows || tl->failed)
         return;
     if (tl->n_instants == tl->cap_instants &&
         !grow(tl, &tl->instants, &tl->cap_instants, sizeof *tl->instants))
         return;
-    while (tl->cap_blob - tl->n_blob < TL_ARG_BYTES(n_args))
+    while (tl->cap_blob - tl->n_blob < TL_ARG_BYTES(args->n))
         if (!grow(tl, &tl->blob, &tl->cap_blob, 1))
             return;
-    tl->n_blob += tl_pack_args(tl->blob + arg_at, args, n_args);
+    tl->n_blob += tl_pack_args(tl->blob + arg_at, args);
     tl->instants[tl->n_instants++] =
         (tl_instant){.row = row,
                      .time = forward(tl, &tl->rows[row], t),
@@ -505,13 +513,13 @@ void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
 
 /* --- arguments ----------------------------------------------------------- */
 
-void tl_add_args(tl_timeline *tl, uint32_t row, const tl_arg *args, size_t n)
+void tl_add_args(tl_timeline *tl, uint32_t row, const tl_args *args)
 {
     tl_row *r = row < tl->n_rows ? &tl->rows[row] : NULL;
 
     if (!r || tl->failed || !r->depth || r->depth > sizeof r->stack ||
         r->stack[r->depth - 1] == UINT8_MAX)
         return;
-    if (!tl_put_args(&r->lanes[r->stack[r->depth - 1]], args, n))
+    if (!tl_put_args(&r->lanes[r->stack[r->depth - 1]], tl->shapes, args))
         tl->failed = true;
 }

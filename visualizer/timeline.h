@@ -39,7 +39,12 @@ const char *tl_class_name(tl_class c);
 
 typedef uint32_t tl_name; /* 0 = "" */
 
-enum { TL_BLOCK = 32, TL_MAX_LANES = 16, TL_MAX_ARGS = 24 };
+enum {
+    TL_BLOCK = 32,
+    TL_MAX_LANES = 16,
+    TL_MAX_ARGS = 24, /* of an event */
+    TL_SLICE_ARGS = 2 * TL_MAX_ARGS
+};
 
 #define TL_NO_NUMBER UINT32_MAX
 
@@ -49,12 +54,14 @@ typedef struct {
     uint32_t number;       /* least value of the column, + 1 */
     uint16_t name;         /* likewise */
     uint8_t begin_width, length_width, name_width, number_width; /* bytes */
+    uint8_t n_shapes; /* of arguments */
 } tl_block;
 
 typedef struct {
     uint64_t n_slices;
     bool open;        /* the last slice has no end yet */
     bool has_numbers; /* "comp 7": 7 */
+    bool has_args;
     uint8_t *packed;
     uint64_t n_packed, cap_packed;
     tl_block *blocks;
@@ -66,10 +73,8 @@ typedef struct {
     /* Before slice i * TL_BLOCK, for the classes that occur. */
     uint64_t *sums, cap_sums, now[TL_N_CLASSES];
     uint8_t class_at[TL_N_CLASSES], n_classes, cap_classes;
-    /* Arguments: the slice's place in its block, a size, that many bytes; in
-     * the order of slices, up to two for a slice (its begin's, its end's). */
-    uint8_t *args;
-    uint64_t n_args, cap_args, tail_args;
+    uint8_t *args; /* of the blocks' slices, as columns, too */
+    uint64_t n_args, cap_args;
 } tl_lane;
 
 typedef struct {
@@ -142,6 +147,7 @@ typedef struct {
     bool failed;          /* memory ran out */
     char partial[512];    /* why not all of the file is here, "" otherwise */
     struct tl_names *names;
+    struct tl_shapes *shapes;
     uint32_t *row_slots;
     uint32_t n_row_slots;
     uint8_t *blob;
@@ -169,9 +175,24 @@ typedef struct {
     tl_name text;
 } tl_arg;
 
-/* All of a slice; how many. */
-size_t tl_slice_args(const tl_lane *l, uint64_t slice, tl_arg *args,
-                     size_t cap);
+/* A name and a kind. */
+typedef uint32_t tl_arg_key;
+
+static inline tl_arg_key tl_key_of(tl_name name, unsigned kind)
+{
+    return name << 2 | kind;
+}
+
+/* Those of an event, to be added; values: a number, a name, a double's bits. */
+typedef struct {
+    size_t n;
+    tl_arg_key keys[TL_MAX_ARGS];
+    uint64_t values[TL_MAX_ARGS];
+} tl_args;
+
+/* All of a slice; how many, at most TL_SLICE_ARGS. */
+size_t tl_slice_args(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
+                     tl_arg *args, size_t cap);
 size_t tl_instant_args(const tl_timeline *tl, const tl_instant *at,
                        tl_arg *args, size_t cap);
 bool tl_slice_arg(const tl_timeline *tl, const tl_lane *l, uint64_t slice,
@@ -188,11 +209,12 @@ tl_name tl_split_name(tl_timeline *tl, const char *name, uint32_t *number);
 void tl_add_split(tl_timeline *tl, uint32_t row, uint64_t t, tl_name name,
                   uint32_t number);
 void tl_add_end(tl_timeline *tl, uint32_t row, uint64_t t);
-/* Arguments of the innermost open slice of a row. */
-void tl_add_args(tl_timeline *tl, uint32_t row, const tl_arg *args, size_t n);
+/* Arguments of the innermost open slice of a row; those behind TL_SLICE_ARGS
+ * are dropped. */
+void tl_add_args(tl_timeline *tl, uint32_t row, const tl_args *args);
 void tl_add_value(tl_timeline *tl, uint32_t row, uint64_t t, double value);
 void tl_add_instant(tl_timeline *tl, uint32_t row, uint64_t t, const char *name,
-                    const tl_arg *args, size_t n_args);
+                    const tl_args *args);
 /* Open slices end at the end of the trace. */
 void tl_finish(tl_timeline *tl);
 

@@ -60,18 +60,17 @@ static void make(void)
     tl_row_describe(&tl, row, 0, "track", false);
     for (uint64_t i = 0; i < FEW; i++) {
         char name[32];
-        tl_arg args[3] = {
-            {.name = tl_intern(&tl, "bytes", 5), .number = i * 1000},
-            {.name = tl_intern(&tl, "why", 3),
-             .kind = TL_ARG_TEXT,
-             .text = tl_intern(&tl, "because", 7)},
-            {.name = tl_intern(&tl, "rate", 4),
-             .kind = TL_ARG_REAL,
-             .real = 0.5}};
+        tl_args args = {
+            .n = 3,
+            .keys = {tl_key_of(tl_intern(&tl, "bytes", 5), TL_ARG_UINT),
+                     tl_key_of(tl_intern(&tl, "why", 3), TL_ARG_TEXT),
+                     tl_key_of(tl_intern(&tl, "rate", 4), TL_ARG_REAL)},
+            .values = {i * 1000, tl_intern(&tl, "because", 7),
+                       UINT64_C(0x3fe0000000000000)}};
 
         snprintf(name, sizeof name, "part %u", (unsigned)(i * i));
         tl_add_begin(&tl, row, i * 100, name);
-        tl_add_args(&tl, row, args, 3);
+        tl_add_args(&tl, row, &args);
         tl_add_end(&tl, row, i * 100 + 60);
     }
     row = tl_row_at(&tl, 11);

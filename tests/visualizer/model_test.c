@@ -915,85 +915,6 @@ START_TEST(foreign_traces_are_generic_tracks)
 }
 END_TEST
 
-/* --- packed columns -------------------------------------------------------- */
-
-enum { KEPT = 1000, KEPT_NAMES = 700 };
-
-typedef struct {
-    uint64_t begin, end, value;
-    uint32_t number, name;
-    size_t n_args;
-} kept;
-
-/* Values of any width, so that blocks of all widths come. */
-static uint64_t any_width(void)
-{
-    return next_random(UINT64_C(1) << next_random(34));
-}
-
-static void keep_slice(tl_timeline *tl, uint32_t row, kept *k, uint64_t *t)
-{
-    tl_arg args[2] = {{.kind = TL_ARG_UINT}, {.kind = TL_ARG_REAL}};
-    char name[40];
-
-    k->begin = *t += next_random(2) ? any_width() : 0;
-    k->end = *t += any_width();
-    k->value = any_width();
-    k->name = (uint32_t)next_random(KEPT_NAMES);
-    k->number = next_random(4) ? (uint32_t)any_width() : TL_NO_NUMBER;
-    k->n_args = next_random(3);
-    if (k->number == TL_NO_NUMBER)
-        snprintf(name, sizeof name, "n%u", k->name);
-    else
-        snprintf(name, sizeof name, "n%u %u", k->name, k->number);
-    args[0].name = tl_intern(tl, "value", 5);
-    args[0].number = k->value;
-    args[1].name = tl_intern(tl, "half", 4);
-    args[1].real = (double)k->value / 2;
-    tl_add_begin(tl, row, k->begin, name);
-    if (k->n_args > 0)
-        tl_add_args(tl, row, args, 1);
-    if (k->n_args > 1) /* an end's */
-        tl_add_args(tl, row, args + 1, 1);
-    tl_add_end(tl, row, k->end);
-}
-
-START_TEST(columns_keep_every_slice)
-{
-    static kept all[KEPT];
-    uint64_t t = 0, n = 1 + (uint64_t)_i * 111;
-    const tl_lane *l;
-    tl_timeline tl;
-    vpu_error err;
-    uint32_t row;
-
-    seed = (uint64_t)_i + 1;
-    ck_assert(!tl_init(&tl, &err));
-    row = tl_row_at(&tl, 4);
-    for (uint64_t i = 0; i < n; i++)
-        keep_slice(&tl, row, &all[i], &t);
-    tl_finish(&tl);
-    l = &tl.rows[row].lanes[0];
-    ck_assert_uint_eq(l->n_slices, n);
-    for (uint64_t i = 0; i < n; i++) {
-        const kept *k = &all[i];
-        tl_arg args[8];
-        char name[16];
-
-        snprintf(name, sizeof name, "n%u", k->name);
-        ck_assert_uint_eq(tl_begin(l, i), k->begin);
-        ck_assert_uint_eq(tl_length(l, i), k->end - k->begin);
-        ck_assert_uint_eq(tl_end(l, i), k->end);
-        ck_assert_uint_eq(tl_number(l, i), k->number);
-        ck_assert_str_eq(tl_text(&tl, tl_name_of(l, i)), name);
-        ck_assert_uint_eq(tl_slice_args(l, i, args, 8), k->n_args);
-        ck_assert(k->n_args < 1 || args[0].number == k->value);
-        ck_assert(k->n_args < 2 || args[1].real == (double)k->value / 2);
-    }
-    tl_free(&tl);
-}
-END_TEST
-
 /* More events, arguments and texts than the thread that decodes is ahead. */
 START_TEST(long_traces_come_in_order)
 {
@@ -1077,7 +998,6 @@ int main(void)
     tcase_add_test(t, cut_files_are_partial);
     tcase_add_test(t, damaged_files_do_no_harm);
     tcase_add_test(t, foreign_traces_are_generic_tracks);
-    tcase_add_loop_test(t, columns_keep_every_slice, 0, 9);
     tcase_add_test(t, long_traces_come_in_order);
     srunner_run_all(r, CK_NORMAL);
     failed = srunner_ntests_failed(r);
