@@ -20,6 +20,7 @@ enum {
     MAX_OUTPUTS = 4,
     MAX_NAMES = 1024,  /* pooled; later names are spelled out each time */
     NAME_SLOTS = 4096, /* open addressing, a power of two */
+    RECENT = 64,
     MAX_DEPTH = 64,
     MAX_NAME_BYTES = 256
 };
@@ -39,6 +40,7 @@ typedef struct {
 
 typedef struct {
     name_slot slots[NAME_SLOTS];
+    const name_slot *recent[RECENT]; /* by the text's address; may be NULL */
     uint32_t n;
 } name_pool;
 
@@ -57,6 +59,7 @@ struct trc_writer {
     size_t n_tracks, cap_tracks;
     uint32_t n_processes;
     name_pool events, args;
+    uint64_t last_cycles, last_ns; /* the same time; 0 is 0 */
 };
 
 uint64_t trc_cycles_to_ns(uint32_t clk_mhz, uint64_t cycles)
@@ -303,35 +306,56 @@ static uint32_t hash_of(const char *name, size_t n)
     return (uint32_t)((hash ^ word) * odd >> 32);
 }
 
-/* The number of a name, 0 when it is not pooled; *is_new on its first use. */
-static uint32_t intern(trc_writer *w, name_pool *p, const char *name,
-                       bool *is_new)
+/* Where a name is, NULL when it is not pooled; *is_new on its first use. */
+static const name_slot *find_name(trc_writer *w, name_pool *p, const char *name,
+                                  bool *is_new)
 {
     size_t n = strlen(name);
     uint32_t at = hash_of(name, n) % NAME_SLOTS;
     name_slot *s = &p->slots[at];
 
-    *is_new = false;
     for (; s->text; s = &p->slots[at]) {
         if (s->bytes == n && !memcmp(s->text, name, n))
-            return s->iid;
+            return s;
         at = (at + 1) % NAME_SLOTS;
     }
     if (p->n == MAX_NAMES || n > UINT32_MAX)
-        return 0;
+        return NULL;
     *is_new = true;
     *s = (name_slot){arena_strdup(w->a, name), (uint32_t)n, ++p->n};
-    return s->iid;
+    return s;
+}
+
+/* The number of a name, 0 when it is not pooled; *is_new on its first use. Most
+ * names are constants: the text at the same place is the same again. */
+static inline uint32_t intern(trc_writer *w, name_pool *p, const char *name,
+                              bool *is_new)
+{
+    const name_slot **recent = &p->recent[(uintptr_t)name % RECENT];
+
+    *is_new = false;
+    if (!*recent || strcmp((*recent)->text, name))
+        *recent = find_name(w, p, name, is_new);
+    return *recent ? (*recent)->iid : 0;
 }
 
 /* --- events -------------------------------------------------------------- */
+
+/* Where a slice ends, often the next begins. */
+static uint64_t ns_of(trc_writer *w, uint64_t cycles)
+{
+    if (cycles != w->last_cycles) {
+        w->last_cycles = cycles;
+        w->last_ns = trc_cycles_to_ns(w->cfg.clk_mhz, cycles);
+    }
+    return w->last_ns;
+}
 
 static track *advance(trc_writer *w, trc_track id, uint64_t time,
                       sink_track_kind kind)
 {
     track *t = &w->tracks[id - 1];
-    uint64_t ns =
-        t->clock == TRC_CYCLES ? trc_cycles_to_ns(w->cfg.clk_mhz, time) : time;
+    uint64_t ns = t->clock == TRC_CYCLES ? ns_of(w, time) : time;
 
     assert(id && id <= w->n_tracks && t->s.kind == kind);
     assert(ns >= t->last_ns);
