@@ -42,3 +42,19 @@ void message_packet(message *trace, const message *packet)
 {
     message_bytes(trace, 1, packet->bytes, packet->n);
 }
+
+/* TracePacket.interned_data = 12, .event_names = 2 {iid 1, name 2} */
+void message_event_name(message *trace, uint64_t number, const char *name,
+                        uint64_t flags)
+{
+    message packet = {.n = 0}, data = {.n = 0}, entry = {.n = 0};
+
+    message_uint(&entry, 1, number);
+    message_bytes(&entry, 2, name, strlen(name));
+    message_bytes(&data, 2, entry.bytes, entry.n);
+    message_uint(&packet, 10, 1);
+    message_bytes(&packet, 12, data.bytes, data.n);
+    if (flags)
+        message_uint(&packet, 13, flags);
+    message_packet(trace, &packet);
+}

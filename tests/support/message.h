@@ -17,5 +17,9 @@ void message_fixed64(message *m, uint32_t field, uint64_t u);
 void message_bytes(message *m, uint32_t field, const void *data, size_t n);
 /* Trace.packet */
 void message_packet(message *trace, const message *packet);
+/* A packet of sequence 1 that gives an event's name a number; flags: its
+ * sequence_flags, 0 for none. */
+void message_event_name(message *trace, uint64_t number, const char *name,
+                        uint64_t flags);
 
 #endif

@@ -313,19 +313,6 @@ END_TEST
 
 /* --- names by number ------------------------------------------------------ */
 
-/* TracePacket.interned_data = 12, .event_names = 2 {iid 1, name 2} */
-static void put_name(message *trace, uint64_t iid, const char *name)
-{
-    message packet = {.n = 0}, data = {.n = 0}, entry = {.n = 0};
-
-    message_uint(&entry, 1, iid);
-    message_bytes(&entry, 2, name, strlen(name));
-    message_bytes(&data, 2, entry.bytes, entry.n);
-    message_uint(&packet, 10, 1);
-    message_bytes(&packet, 12, data.bytes, data.n);
-    message_packet(trace, &packet);
-}
-
 /* A name stays, however many come behind it. */
 START_TEST(names_by_number)
 {
@@ -338,7 +325,7 @@ START_TEST(names_by_number)
 
     for (int i = 0; i < N; i++) {
         snprintf(name, sizeof name, "n%d", i);
-        put_name(&names, iids[i], name);
+        message_event_name(&names, iids[i], name, 0);
     }
     for (int i = 0; i < N; i++) {
         message trace = names, packet = {.n = 0}, event = {.n = 0};
@@ -371,7 +358,7 @@ START_TEST(names_of_a_cleared_sequence)
             message_uint(&packet, 10, 1);
             message_uint(&packet, 13, 1);
             message_packet(&trace, &packet);
-            put_name(&trace, 7, texts[i / 2]);
+            message_event_name(&trace, 7, texts[i / 2], 0);
         }
         for (uint64_t type = 1; type <= 2; type++) { /* begin, end */
             message packet = {.n = 0}, event = {.n = 0};

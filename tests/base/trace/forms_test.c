@@ -324,19 +324,6 @@ END_TEST
 
 /* --- a sequence's state -------------------------------------------------- */
 
-static void put_names(message *trace, uint64_t flags, const char *name)
-{
-    message packet = {.n = 0}, pool = {.n = 0}, entry = {.n = 0};
-
-    message_uint(&entry, 1, 5);
-    message_bytes(&entry, 2, name, strlen(name));
-    message_bytes(&pool, 2, entry.bytes, entry.n);
-    message_uint(&packet, 10, 1);
-    message_bytes(&packet, 12, pool.bytes, pool.n);
-    message_uint(&packet, 13, flags);
-    message_packet(trace, &packet);
-}
-
 static void put_named(message *trace, uint64_t stamp)
 {
     message packet = {.n = 0}, event = {.n = 0};
@@ -358,10 +345,10 @@ START_TEST(names_that_change)
     const char *at;
     str said = {0};
 
-    put_names(&trace, 1, "early");
+    message_event_name(&trace, 5, "early", 1);
     for (uint64_t i = 0; i < EACH; i++)
         put_named(&trace, 10 + i);
-    put_names(&trace, 1, "late");
+    message_event_name(&trace, 5, "late", 1);
     for (uint64_t i = 0; i < EACH; i++)
         put_named(&trace, 60 + i);
     ck_assert(!read_trace(&trace, &said));
