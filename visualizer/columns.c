@@ -247,7 +247,6 @@ static bool pack_shape(tl_lane *l, unsigned i, uint32_t mask)
 
     for (uint32_t left = mask; left; left &= left - 1)
         first[n_slices++] = t->slices[__builtin_ctz(left)].first_value;
-
     if (!reserve(&l->args, l->n_args, &l->cap_args,
                  10 + sizeof mask + n * (10 + 1 + sizeof(uint64_t) * TL_BLOCK)))
         return false;

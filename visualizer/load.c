@@ -171,7 +171,7 @@ static bool on_event(void *user, const trc_read_event *e)
     if (e->kind == TRC_READ_BEGIN)
         begin(k, row, t, e);
     read_args(k, e, &args);
-    if (args.n && e->kind <= TRC_READ_END)
+    if (args.n && (e->kind == TRC_READ_BEGIN || e->kind == TRC_READ_END))
         tl_add_args(tl, row, &args);
     switch (e->kind) {
     case TRC_READ_BEGIN:

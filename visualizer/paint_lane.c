@@ -75,7 +75,8 @@ static void stack(const lane_painter *k, uint16_t tops[TL_N_CLASSES])
 
         sum += part;
         if (part && k->last_span)
-            top = (uint16_t)(height * (double)sum / (double)k->last_span + 0.5);
+            top = (uint16_t)fmin(
+                height * (double)sum / (double)k->last_span + 0.5, UINT16_MAX);
         tops[i] = top;
     }
 }
