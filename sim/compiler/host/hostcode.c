@@ -381,7 +381,7 @@ static void pay_for_trips(host *h, const shave_cost *c)
 /* Does t end a loop over work-items that split_items.h may look at? */
 static bool is_item_loop(const host *h, LLVMValueRef t, int round)
 {
-    return round == 0 && !h->debug && !h->sites && ir_metadata(t, "vpu.items");
+    return round == 0 && !h->debug && ir_metadata(t, "vpu.items");
 }
 
 /* By which successor a loop that ends by itself goes round; -1: t does not end
@@ -890,7 +890,7 @@ vpu_status hostcode_add(LLVMModuleRef to, const hostcode_source *source,
     if (!h.st && h.row.quiet)
         add_quiet_blocks(&h, order, n, seen);
     if (!h.st)
-        split_item_loops(h.fn, a);
+        split_item_loops(h.fn, h.sites != NULL, a);
     LLVMDisposeBuilder(h.builder);
     *stack_bytes = h.stack;
     return h.st;

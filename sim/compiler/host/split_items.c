@@ -18,16 +18,17 @@
  */
 #include "sim/compiler/host/split_items.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "sim/ir/ir.h"
 
 /* A condition doubles what it does not decide about. A loop is not worth more
- * instructions, as many as they are before optimisation, than these. */
+ * instructions, as many as they are before optimisation, than these; of one
+ * with checks, whose accesses are some times as many, than so many times. */
 enum {
     MAX_CONDITIONS = 4,
     MAX_COPIED = 112,
+    CHECKED = 4,
     MAX_SIZE = 4096,
     MAX_SUM = 4,
     MAX_USES = 3
@@ -50,7 +51,7 @@ typedef struct {
     LLVMBasicBlockRef header, latch, exit;
     LLVMValueRef br, item, next, items; /* next < items: go on */
     condition conditions[MAX_CONDITIONS];
-    unsigned n_conditions, size, copied; /* instructions */
+    unsigned n_conditions, size, copied, most_copied; /* instructions */
     LLVMBasicBlockRef pieces, more;
     LLVMValueRef first, end; /* items of a piece */
 } loop;
@@ -93,6 +94,33 @@ static bool find_item(loop *l)
     return LLVMIsAInstruction(l->item) &&
            LLVMGetInstructionParent(l->item) == l->header &&
            ir_counts_up(l->item, l->latch, l->next);
+}
+
+/* Of what cannot fail, whatever its operands. */
+static bool is_computed(LLVMValueRef v)
+{
+    switch (LLVMGetInstructionOpcode(v)) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Is v the same for all items, though each may compute it anew? */
+static bool is_same(const loop *l, LLVMValueRef v, unsigned depth)
+{
+    return !varies(l, v) || (depth < MAX_SUM && is_computed(v) &&
+                             is_same(l, LLVMGetOperand(v, 0), depth + 1) &&
+                             is_same(l, LLVMGetOperand(v, 1), depth + 1));
 }
 
 /* Is v the item's number plus what does not change in the loop? */
@@ -216,7 +244,7 @@ static void add_condition(loop *l, condition c)
     if (l->n_conditions == MAX_CONDITIONS)
         return;
     n = is_first(l, &c) ? 0 : copied(l, c.cmp);
-    if (l->copied + n > MAX_COPIED)
+    if (l->copied + n > l->most_copied)
         return;
     l->copied += n;
     l->conditions[l->n_conditions++] = c;
@@ -237,7 +265,7 @@ static void find_conditions(loop *l)
                 LLVMValueRef y = LLVMGetOperand(i, !k);
                 LLVMIntPredicate p = LLVMGetICmpPredicate(i);
 
-                if (varies(l, y) || !is_number(l, x, 0))
+                if (!is_same(l, y, 0) || !is_number(l, x, 0))
                     continue;
                 add_condition(l, (condition){i, x, y, k ? swapped(p) : p});
                 break;
@@ -253,7 +281,7 @@ static LLVMValueRef k64(const loop *l, uint64_t v)
     return LLVMConstInt(l->i64, v, false);
 }
 
-/* What is_number says yes to, of the piece's first item. */
+/* What is_number or is_same says yes to, of the piece's first item. */
 static LLVMValueRef of_first(const loop *l, LLVMValueRef v)
 {
     if (v == l->item)
@@ -283,7 +311,7 @@ static LLVMValueRef stays(const loop *l, const condition *c)
 
     /* Where no item asks, they may be anything, but the same each time. */
     x = LLVMBuildFreeze(l->b, of_first(l, c->number), "");
-    y = LLVMBuildFreeze(l->b, c->limit, "");
+    y = LLVMBuildFreeze(l->b, of_first(l, c->limit), "");
     decided = LLVMBuildICmp(l->b, c->predicate, x, y, "");
     x = in_order(l, x, c->predicate);
     y = in_order(l, y, c->predicate);
@@ -430,7 +458,7 @@ static bool find_loop(loop *l, LLVMValueRef br)
     return false;
 }
 
-void split_item_loops(LLVMValueRef fn, arena *a)
+void split_item_loops(LLVMValueRef fn, bool checked, arena *a)
 {
     LLVMContextRef c = LLVMGetModuleContext(LLVMGetGlobalParent(fn));
     LLVMBuilderRef b = LLVMCreateBuilderInContext(c);
@@ -451,6 +479,7 @@ void split_item_loops(LLVMValueRef fn, arena *a)
                   .b = b,
                   .i32 = LLVMInt32TypeInContext(c),
                   .i64 = LLVMInt64TypeInContext(c),
+                  .most_copied = MAX_COPIED * (checked ? CHECKED : 1),
                   .cfg = &cfg};
 
         if (!fresh)

@@ -54,7 +54,9 @@ enum {
     X(odd_below, l < n && (l & 1))                                     \
     X(other_dimension, y < n && l >= m)                                \
     X(scaled, (int)((uint)l * 3u) < n)                                 \
-    X(of_the_group, l < (int)((uint)L - (uint)n))
+    X(of_the_group, l < (int)((uint)L - (uint)n))                      \
+    X(halved, l < (int)((uint)n >> 1))                                 \
+    X(masked, (uint)l >= (((uint)n & 31u) ^ (uint)m))
 
 typedef bool condition(int l, int i, int y, int L, int n, int m);
 
@@ -271,6 +273,16 @@ static const struct {
     {"a limit that the loop changes",
      LOOP("  %m = load i32, ptr %p\n", "slt i32 %i, %m", NEXT, MORE, MARK),
      false},
+    {"a limit that each item computes",
+     LOOP("  %h = lshr i32 %n, 1\n  %m = xor i32 %h, %items\n",
+          "slt i32 %i, %m", NEXT, MORE, MARK),
+     true},
+    {"a limit of the item",
+     LOOP("  %m = lshr i32 %i, 1\n", "slt i32 %i, %m", NEXT, MORE, MARK),
+     false},
+    {"a limit that may not be computed elsewhere",
+     LOOP("  %m = udiv i32 %items, %n\n", "slt i32 %i, %m", NEXT, MORE, MARK),
+     false},
     {"a multiple",
      LOOP("  %m = mul i32 %i, 3\n", "slt i32 %m, %n", NEXT, MORE, MARK), false},
 };
@@ -324,7 +336,7 @@ START_TEST(every_loop_is_split)
         "%s", message);
     f = LLVMGetNamedFunction(m, "f");
     before = LLVMCountBasicBlocks(f);
-    split_item_loops(f, a);
+    split_item_loops(f, false, a);
     ck_assert(!LLVMVerifyFunction(f, LLVMReturnStatusAction));
     ck_assert_uint_eq(LLVMCountBasicBlocks(f), before + 2 * n);
     LLVMDisposeModule(m);
@@ -363,7 +375,7 @@ START_TEST(loops_that_are_split)
     head = LLVMGetNextBasicBlock(LLVMGetEntryBasicBlock(f));
     n = LLVMCountBasicBlocks(f);
     before = LLVMPrintModuleToString(m);
-    split_item_loops(f, a);
+    split_item_loops(f, false, a);
     after = LLVMPrintModuleToString(m);
     ck_assert(!LLVMVerifyFunction(f, LLVMReturnStatusAction));
     if (loops[_i].split) {
@@ -388,6 +400,49 @@ START_TEST(loops_that_are_split)
 }
 END_TEST
 
+/* A loop with so many instructions that its condition does not decide about is
+ * split; of one with checks, so many. */
+START_TEST(long_loops)
+{
+    static const struct {
+        unsigned n;
+        bool plain, checked;
+    } cases[] = {{20, true, true}, {200, false, true}, {600, false, false}};
+    LLVMContextRef c = LLVMContextCreate();
+    arena *a = arena_create(0);
+    str first = {0}, text = {0};
+    char *message = NULL;
+    unsigned before;
+    LLVMModuleRef m;
+    LLVMValueRef f;
+
+    for (unsigned k = 0; k < cases[_i / 2].n; k++)
+        str_printf(&first, "  %%x%u = mul i32 %%i, %%n\n", k);
+    for (const char *at = LOOP("@", "slt i32 %i, %n", NEXT, MORE, MARK); *at;
+         at++)
+        if (*at == '@' && at[1] == ' ')
+            str_puts(&text, str_text(&first));
+        else
+            str_add(&text, at, 1);
+    ck_assert_msg(
+        !LLVMParseIRInContext(c,
+                              LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                                  str_text(&text), text.n, "loops"),
+                              &m, &message),
+        "%s", message);
+    f = LLVMGetNamedFunction(m, "f");
+    before = LLVMCountBasicBlocks(f);
+    split_item_loops(f, _i % 2, a);
+    ck_assert_int_eq(LLVMCountBasicBlocks(f) > before,
+                     _i % 2 ? cases[_i / 2].checked : cases[_i / 2].plain);
+    LLVMDisposeModule(m);
+    LLVMContextDispose(c);
+    arena_destroy(a);
+    str_free(&first);
+    str_free(&text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("host code: conditions on items");
@@ -400,6 +455,7 @@ int main(void)
     tcase_add_loop_test(c, loops_that_are_split, 0,
                         sizeof loops / sizeof *loops);
     tcase_add_loop_test(c, every_loop_is_split, 0, 6);
+    tcase_add_loop_test(c, long_loops, 0, 6);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
