@@ -9,7 +9,6 @@
 #include "tests/bench/threads.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/bench/proc.h"
@@ -48,20 +47,6 @@ static void once(const char *vpu, const char *run, int threads, times *all)
         all->run = t;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Parts of a millisecond, of which others may take one away: the median. */
-static double serial_share(times *all)
-{
-    qsort(all->shares, PROCESSES, sizeof *all->shares, ascending);
-    return all->shares[PROCESSES / 2];
-}
-
 /* Fills counts with 1, 2, 4 … up to the machine's processors. */
 static int thread_counts(int counts[MAX_COUNTS])
 {
@@ -83,7 +68,8 @@ static json_t *bench_one(const char *vpu, const char *name, const char *run,
     for (int i = 0; i < PROCESSES; i++) /* in turns, as the machine changes */
         for (int k = 0; k < n_counts; k++)
             once(vpu, run, counts[k], &least[k]);
-    s = serial_share(&least[0]);
+    /* Parts of a millisecond, of which others may take one away. */
+    s = proc_median(least[0].shares, PROCESSES);
     printf("%-34s %8.2f ms  serial %5.2f %%, %d threads by it: %.1fx; measured",
            name, least[0].run * 1e3, 100 * s, MOST, 1 / (s + (1 - s) / MOST));
     for (int k = 1; k < n_counts; k++)

@@ -297,16 +297,29 @@ static void put_numbered(str *out, const char *text, unsigned k)
             str_add(out, text, 1);
 }
 
+/* Function f of a module, which is its own. */
+static LLVMValueRef parse(LLVMContextRef c, const char *text)
+{
+    char *message = NULL;
+    LLVMModuleRef m;
+
+    ck_assert_msg(
+        !LLVMParseIRInContext(c,
+                              LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                                  text, strlen(text), "loops"),
+                              &m, &message),
+        "%s", message);
+    return LLVMGetNamedFunction(m, "f");
+}
+
 /* n loops, one after the other, each with a condition of its own. */
 START_TEST(every_loop_is_split)
 {
     LLVMContextRef c = LLVMContextCreate();
     arena *a = arena_create(0);
     str text = {0};
-    LLVMModuleRef m;
     LLVMValueRef f;
     unsigned before, n = (unsigned)_i;
-    char *message = NULL;
 
     str_puts(&text, "define void @f(i32 %n, i32 %items, ptr %out) {\n"
                     "exit0:\n");
@@ -328,18 +341,12 @@ START_TEST(every_loop_is_split)
                      "exit^:\n",
                      k);
     str_puts(&text, "  ret void\n}\n!0 = !{}\n");
-    ck_assert_msg(
-        !LLVMParseIRInContext(c,
-                              LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                                  str_text(&text), text.n, "loops"),
-                              &m, &message),
-        "%s", message);
-    f = LLVMGetNamedFunction(m, "f");
+    f = parse(c, str_text(&text));
     before = LLVMCountBasicBlocks(f);
     split_item_loops(f, false, a);
     ck_assert(!LLVMVerifyFunction(f, LLVMReturnStatusAction));
     ck_assert_uint_eq(LLVMCountBasicBlocks(f), before + 2 * n);
-    LLVMDisposeModule(m);
+    LLVMDisposeModule(LLVMGetGlobalParent(f));
     LLVMContextDispose(c);
     arena_destroy(a);
     str_free(&text);
@@ -362,16 +369,11 @@ START_TEST(loops_that_are_split)
     LLVMModuleRef m;
     LLVMValueRef f;
     LLVMBasicBlockRef head;
-    char *message = NULL, *before, *after;
+    char *before, *after;
     unsigned n;
 
-    ck_assert_msg(!LLVMParseIRInContext(
-                      c,
-                      LLVMCreateMemoryBufferWithMemoryRange(
-                          loops[_i].text, strlen(loops[_i].text), "loop", true),
-                      &m, &message),
-                  "%s", message);
-    f = LLVMGetNamedFunction(m, "f");
+    f = parse(c, loops[_i].text);
+    m = LLVMGetGlobalParent(f);
     head = LLVMGetNextBasicBlock(LLVMGetEntryBasicBlock(f));
     n = LLVMCountBasicBlocks(f);
     before = LLVMPrintModuleToString(m);
@@ -411,9 +413,7 @@ START_TEST(long_loops)
     LLVMContextRef c = LLVMContextCreate();
     arena *a = arena_create(0);
     str first = {0}, text = {0};
-    char *message = NULL;
     unsigned before;
-    LLVMModuleRef m;
     LLVMValueRef f;
 
     for (unsigned k = 0; k < cases[_i / 2].n; k++)
@@ -424,18 +424,12 @@ START_TEST(long_loops)
             str_puts(&text, str_text(&first));
         else
             str_add(&text, at, 1);
-    ck_assert_msg(
-        !LLVMParseIRInContext(c,
-                              LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                                  str_text(&text), text.n, "loops"),
-                              &m, &message),
-        "%s", message);
-    f = LLVMGetNamedFunction(m, "f");
+    f = parse(c, str_text(&text));
     before = LLVMCountBasicBlocks(f);
     split_item_loops(f, _i % 2, a);
     ck_assert_int_eq(LLVMCountBasicBlocks(f) > before,
                      _i % 2 ? cases[_i / 2].checked : cases[_i / 2].plain);
-    LLVMDisposeModule(m);
+    LLVMDisposeModule(LLVMGetGlobalParent(f));
     LLVMContextDispose(c);
     arena_destroy(a);
     str_free(&first);
