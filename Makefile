@@ -230,10 +230,10 @@ $(OUT)/libvpusim-opencl.so: $(patsubst %.c,$(OUT)/%.o,$(filter-out runtime/icd/c
 	    -Wl,--version-script=runtime/icd/exports.map -Wl,-z,defs -Wl,--as-needed \
 	    $(filter-out -rdynamic,$(ALL_LDFLAGS)) $(LIB_LDLIBS)
 $(OBJ) $(ICD:%.c=$(OUT)/%.o): private ALL_CFLAGS += $(LAYER_CFLAGS)
-# Loops over tensors, and over lanes in the interpreter's steps: -O2 leaves those of
-# unknown length as they are, and some of the others.
+# Loops over tensors, over lanes in the interpreter's steps, and over what a machine
+# has a few of: -O2 leaves those of unknown length as they are, and some of the others.
 ifeq ($(CONF),release)
-$(filter $(OUT)/runtime/native/% $(OUT)/isa/steps.o,$(OBJ)): private ALL_CFLAGS += -O3
+$(filter $(OUT)/runtime/native/% $(OUT)/isa/steps.o $(OUT)/sim/machine/%,$(OBJ)): private ALL_CFLAGS += -O3
 endif
 $(OUT)/%.o: %.c $(OUT)/flags | $(GENC)
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 /* The discrete-event replay: SHAVEs and DMA channels as actors over one clock.
  *
- *   actors   [ DMA 0 .. DMA c-1 | SHAVE 0 .. SHAVE n-1 ]   next[] = wake cycle
+ *   actors   [ DMA 0 .. DMA c-1 | SHAVE 0 .. SHAVE n-1 ]   wakes[] = when
  *
  * The loop takes the earliest actor (of equals the first, so channels free
  * their waiters before SHAVEs look) and lets it act. A SHAVE runs ahead on its
@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(FLOW_MAX < 1 << ACTOR_BITS, "actors have other numbers");
 
 static const char *const cause_names[] = {
     [MACH_CAUSE_ISSUE] = "issue",         [MACH_CAUSE_L2] = "L2 stall",
@@ -57,7 +59,7 @@ bool engine_in_step(engine *e, uint32_t i)
 
     if (s->accounted <= e->now)
         return true;
-    e->next[e->n_channels + i] = s->accounted;
+    engine_wake(e, e->n_channels + i, s->accounted);
     return false;
 }
 
@@ -125,18 +127,24 @@ static bool is_alone(const engine *e, uint32_t i)
            have_ended(s, all_transfers);
 }
 
-/* The quiet group at the queue's head, and those it stands for. False, and
- * nothing has changed: they end behind the launch's limit. */
-static bool pass_group(engine *e, uint32_t i, uint64_t n)
+/* The quiet group at the queue's head, those it stands for, and perhaps more
+ * behind them. How many groups; 0, and nothing has changed: they end behind the
+ * launch's limit. */
+static uint64_t pass_groups(engine *e, uint32_t i)
 {
-    const mach_queue *q = &e->queues[i];
+    mach_queue *q = &e->queues[i];
     const mach_step *group = &q->items[q->head];
     const mach_step *run = mach_queue_run_of(q, q->head);
+    bool shown = e->trace && !e->merges;
+    uint64_t n = group->more + UINT64_C(1);
 
-    if (e->trace && !e->merges)
-        return engine_run_shown(e, i, group, run, n);
-    return group->like ? engine_run_like(e, i, run, n)
-                       : engine_run_unseen(e, i, run, n);
+    if (group->like && !shown)
+        return engine_run_likes(e, i);
+    if (!(shown ? engine_run_shown(e, i, group, run, n)
+                : engine_run_unseen(e, i, run, n)))
+        return 0;
+    q->head += mach_queue_items_of(q, q->head);
+    return n;
 }
 
 /* Does groups that no other SHAVE notices at once, up to the launch's limit.
@@ -149,13 +157,12 @@ static vpu_status pass_quiet(engine *e, uint32_t i, bool *there)
     uint32_t at;
 
     while (!st && *there && alone && is_quiet(q, q->head)) {
-        uint64_t n = q->items[q->head].more + UINT64_C(1);
+        uint64_t n = pass_groups(e, i);
 
-        if (!pass_group(e, i, n))
+        if (!n)
             break;
         e->profile->groups += n;
         e->profile->shave_groups[i] += n;
-        q->head += mach_queue_items_of(q, q->head);
         if (q->n == q->head)
             st = make_available(e, i, there);
     }
@@ -181,11 +188,6 @@ static void fetch_next(const mach_queue *q, uint32_t at)
             __builtin_prefetch(next + k);
 }
 
-static uint64_t limit_of(const engine *e)
-{
-    return e->launch->max_cycles ? e->launch->max_cycles : NEVER;
-}
-
 /* Most groups that move lines are one RUN step of a SHAVE that has no other
  * group and no transfer on its way. Such a group enters no phase but this: its
  * step is done where it lies. False: the next group is another one, or begins
@@ -201,7 +203,7 @@ static bool enter_lone(engine *e, uint32_t i)
         group[1].kind != MACH_STEP_RUN ||
         (n > 2 && group[2].kind != MACH_STEP_GROUP) ||
         e->launch->double_buffered || !is_alone(e, i) ||
-        s->accounted + e->desc->wg_dispatch > limit_of(e))
+        s->accounted + e->desc->wg_dispatch > e->limit)
         return false;
     engine_account(e, i, MACH_CAUSE_DISPATCH, e->desc->wg_dispatch);
     fetch_next(q, q->head + 2);
@@ -222,7 +224,7 @@ static bool do_lone(engine *e, uint32_t i)
 
     if (!engine_run_step(e, i, step_at(e, i, 1)))
         return false;
-    if (s->accounted > limit_of(e)) /* it has not ended */
+    if (s->accounted > e->limit) /* it has not ended */
         return true;
     if (e->trace)
         engine_end_lone(e, i);
@@ -341,12 +343,12 @@ static bool has_phase(const engine_shave *s)
 static vpu_status choose_phase(engine *e, uint32_t i)
 {
     const engine_shave *s = &e->shaves[i];
-    uint64_t limit = limit_of(e);
     vpu_status st;
 
     do
         st = next_phase(e, i);
-    while (!st && s->state == ENTER && !has_phase(s) && s->accounted <= limit);
+    while (!st && s->state == ENTER && !has_phase(s) &&
+           s->accounted <= e->limit);
     return st;
 }
 
@@ -386,7 +388,7 @@ static bool wait_until(engine *e, uint32_t i, bool ready, critical_set set)
 
     if (!ready) {
         s->blocked = true;
-        e->next[e->n_channels + i] = NEVER;
+        e->wakes[e->n_channels + i] = NEVER;
         return false;
     }
     if (s->blocked) {
@@ -452,7 +454,7 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
 static void finish_shave(engine *e, uint32_t i)
 {
     e->shaves[i].state = DONE;
-    e->next[e->n_channels + i] = NEVER;
+    e->wakes[e->n_channels + i] = NEVER;
     e->n_active--;
     emit_active(e->trace, e->now, e->n_active);
 }
@@ -468,7 +470,7 @@ static vpu_status limit_reached(engine *e)
                  "%s%skernel '%s': over %llu cycles on the device's clock "
                  "(--max-cycles) after %llu of %llu work-groups%s",
                  l->name ? l->name : "", l->name ? ": " : "",
-                 l->kernel ? l->kernel : "", (unsigned long long)l->max_cycles,
+                 l->kernel ? l->kernel : "", (unsigned long long)e->limit,
                  (unsigned long long)e->profile->groups,
                  (unsigned long long)l->n_groups, str_text(&who));
     str_free(&who);
@@ -478,7 +480,6 @@ static vpu_status limit_reached(engine *e)
 /* Let SHAVE i act until it sleeps. */
 static vpu_status shave_event(engine *e, uint32_t i)
 {
-    uint64_t limit = limit_of(e);
     engine_shave *s = &e->shaves[i];
     vpu_status st = VPU_OK;
 
@@ -486,7 +487,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
         const engine_group *g = &s->groups[s->pos % N_SLOTS];
         critical_set set;
 
-        if (s->accounted > limit)
+        if (s->accounted > e->limit)
             return limit_reached(e);
         switch (s->state) {
         case CHOOSE:
@@ -537,30 +538,21 @@ static vpu_status shave_event(engine *e, uint32_t i)
 
 /* --- the loop ------------------------------------------------------------ */
 
-/* The actor with the earliest wake cycle; of equals the first. Each half of the
- * actors has a minimum of its own, because a comparison waits for the one
- * before it in the same chain, and two chains run side by side in the
- * processor. */
-static uint32_t earliest(const engine *e)
+/* The wake time of the actor to act next. Several minima side by side, because
+ * a comparison waits for the one before it. (Vectors take longer: they would
+ * have to wait for what was just stored in a part of them.) */
+static uint64_t earliest(const engine *e)
 {
-    uint32_t first = e->n_busy ? 0 : e->n_channels;
-    uint32_t half = (e->n_actors - first) / 2, best = first;
-    uint32_t other = first + half;
-    uint64_t t = e->next[best], t_other = e->next[other];
+    const uint64_t *wakes = &e->wakes[e->n_busy ? 0 : e->n_channels];
+    const uint64_t *end = &e->wakes[e->n_actors];
+    uint64_t least[WAKES] = {NEVER, NEVER, NEVER, NEVER};
 
-    for (uint32_t k = 1; k < half; k++) {
-        uint64_t a = e->next[first + k], b = e->next[first + half + k];
-
-        best = a < t ? first + k : best;
-        t = a < t ? a : t;
-        other = b < t_other ? first + half + k : other;
-        t_other = b < t_other ? b : t_other;
-    }
-    if (e->next[e->n_actors - 1] < t_other) { /* of an odd number */
-        other = e->n_actors - 1;
-        t_other = e->next[other];
-    }
-    return t_other < t ? other : best;
+    for (; wakes < end; wakes += WAKES)
+        for (uint32_t k = 0; k < WAKES; k++)
+            least[k] = wakes[k] < least[k] ? wakes[k] : least[k];
+    for (uint32_t k = 1; k < WAKES; k++)
+        least[0] = least[k] < least[0] ? least[k] : least[0];
+    return least[0];
 }
 
 /* What DDR does from now to t. */
@@ -577,22 +569,21 @@ static void tell_flows(engine *e, uint64_t t)
 
 static vpu_status replay(engine *e)
 {
-    uint64_t limit = limit_of(e);
     vpu_status st = VPU_OK;
 
     while (!st && e->n_active) {
-        uint32_t k = earliest(e);
-        uint64_t t = e->next[k];
+        uint64_t wake = earliest(e), t = wake >> ACTOR_BITS;
+        uint32_t k = wake & ((1 << ACTOR_BITS) - 1);
 
         if (e->flows.dirty && t > e->now && t > e->flows.due) {
             flow_share(&e->flows, e->now);
             for (uint32_t n = 0; n < e->flows.n_running; n++)
-                e->next[e->flows.running[n]] =
-                    e->flows.flows[e->flows.running[n]].finish;
+                engine_wake(e, e->flows.running[n],
+                            e->flows.flows[e->flows.running[n]].finish);
             continue;
         }
-        assert(t != NEVER && t >= e->now);
-        if (t > limit)
+        assert(wake != NEVER && t >= e->now);
+        if (t > e->limit)
             return limit_reached(e);
         if (e->trace && t > e->now)
             tell_flows(e, t);
@@ -609,6 +600,9 @@ static void begin_launch(engine *e)
 {
     double per_cycle = e->desc->ddr_eff_bw * 1000 / (double)e->desc->clk_mhz;
 
+    e->limit = e->launch->max_cycles;
+    if (!e->limit || e->limit > LAST_CYCLE)
+        e->limit = LAST_CYCLE;
     e->dram = dram_of(e->desc);
     flow_init(&e->flows, (uint64_t)(per_cycle * (1 << FLOW_Q) + 0.5),
               e->dram.n_banks);
@@ -622,8 +616,10 @@ static void begin_launch(engine *e)
     e->n_active = e->launch->n_shaves;
     e->n_actors = e->n_channels + e->launch->n_shaves;
     emit_active(e->trace, 0, e->n_active);
-    for (uint32_t c = 0; c < e->n_channels; c++)
-        e->next[c] = NEVER;
+    for (uint32_t k = 0; k < FLOW_MAX + WAKES; k++)
+        e->wakes[k] = NEVER;
+    for (uint32_t i = 0; i < e->launch->n_shaves; i++)
+        engine_wake(e, e->n_channels + i, 0);
     for (uint32_t i = 0; i < e->launch->n_shaves; i++)
         engine_account(e, i, MACH_CAUSE_DISPATCH,
                        e->desc->layer_fixed + i * e->desc->shave_start);

@@ -10,8 +10,8 @@ static void start_transfer(engine *e, uint32_t c, const engine_transfer *r)
     e->n_busy++;
     *ch = (engine_channel){.busy = true, .begin = e->now, .request = *r};
     e->shaves[r->shave].transfers[r->slot][r->phase].started++;
-    e->next[c] =
-        e->now + (e->desc->dma_first_byte ? e->desc->dma_first_byte : 1);
+    engine_wake(
+        e, c, e->now + (e->desc->dma_first_byte ? e->desc->dma_first_byte : 1));
 }
 
 vpu_status engine_request(engine *e, const engine_transfer *r)
@@ -49,7 +49,7 @@ static void end_transfer(engine *e, uint32_t c)
         flow_end(&e->flows, c, e->now);
     ch->busy = false;
     e->n_busy--;
-    e->next[c] = NEVER;
+    e->wakes[c] = NEVER;
     s->transfers[r->slot][r->phase].ended++;
     s->open--;
     e->profile->transfers++;
@@ -66,7 +66,7 @@ static void end_transfer(engine *e, uint32_t c)
                                               .end = e->now,
                                               .transfer = &r->transfer});
     if (s->blocked)
-        e->next[e->n_channels + r->shave] = e->now; /* looks again itself */
+        engine_wake(e, e->n_channels + r->shave, e->now); /* looks again */
     if (e->n_waiting) {
         start_transfer(e, c, &e->waiting[e->waiting_head]);
         e->waiting_head = (e->waiting_head + 1) & (e->cap_waiting - 1);
@@ -103,7 +103,7 @@ static void flow_event(engine *e, uint32_t c)
         flow_start(&e->flows, c, e->now, &need, work);
     else
         e->flows.flows[c] = (flow){.finish = e->now + work};
-    e->next[c] = e->flows.flows[c].finish;
+    engine_wake(e, c, e->flows.flows[c].finish);
 }
 
 /* Transaction level: the next piece goes to DDR. Pieces follow each other as
@@ -113,7 +113,7 @@ static void piece_event(engine *e, uint32_t c)
     engine_channel *ch = &e->channels[c];
     const mach_transfer *t = &ch->request.transfer;
     mach_walk whole = {.bytes = (uint32_t)t->bytes, .planes = 1};
-    uint64_t *slot = &ch->landed[ch->n_pieces % MAX_OUTSTANDING], due;
+    uint64_t *slot = &ch->landed[ch->n_pieces % MAX_OUTSTANDING], due, next;
 
     whole.width = whole.pitch = whole.bytes;
     if (!ch->flowing) {
@@ -130,7 +130,7 @@ static void piece_event(engine *e, uint32_t c)
     ch->n_pieces++;
     ch->moved += ch->piece.bytes;
     due = ch->work * ch->moved / t->bytes;
-    e->next[c] = e->now + (due - ch->worked);
+    next = e->now + (due - ch->worked);
     ch->worked = due;
     /* The last piece ends the transfer when all have landed. */
     if (ch->moved >= t->bytes)
@@ -138,8 +138,7 @@ static void piece_event(engine *e, uint32_t c)
             slot = ch->landed[k] > *slot ? &ch->landed[k] : slot;
     else
         slot = &ch->landed[ch->n_pieces % MAX_OUTSTANDING];
-    if (e->next[c] < *slot)
-        e->next[c] = *slot;
+    engine_wake(e, c, next > *slot ? next : *slot);
 }
 
 void engine_channel_event(engine *e, uint32_t c)

@@ -7,6 +7,13 @@
 #include "sim/machine/engine.h"
 #include "sim/machine/flow.h"
 
+/* When an actor is to act: the cycle, and behind it the actor's number. So the
+ * least says both, and of actors at the same cycle it is the first. */
+enum {
+    ACTOR_BITS = 7,
+    WAKES = 4 /* are looked at side by side */
+};
+#define LAST_CYCLE ((UINT64_C(1) << (64 - ACTOR_BITS)) - 3)
 #define NEVER UINT64_MAX
 
 enum {
@@ -110,9 +117,11 @@ typedef struct {
     emit_writer *trace;
     bool merges; /* emit_merges */
     uint64_t now;
+    /* The last cycle: the launch's, or the last that a wake time holds. */
+    uint64_t limit;
     uint32_t n_channels, n_actors, n_active;
-    uint32_t n_busy; /* channels; next[] of others is NEVER */
-    uint64_t next[FLOW_MAX];
+    uint32_t n_busy;                  /* channels; wakes[] of others is NEVER */
+    uint64_t wakes[FLOW_MAX + WAKES]; /* engine_wake, or NEVER */
     dram dram;
     flow_set flows;     /* flow level */
     dram_server server; /* transaction level */
@@ -122,6 +131,13 @@ typedef struct {
     engine_transfer *waiting; /* ring of cap_waiting, a power of two */
     uint32_t waiting_head, n_waiting, cap_waiting;
 } engine;
+
+/* Any cycle behind the last is as good as another: nobody acts then. */
+static inline void engine_wake(engine *e, uint32_t actor, uint64_t cycle)
+{
+    cycle = cycle <= LAST_CYCLE ? cycle : LAST_CYCLE + 1;
+    e->wakes[actor] = cycle << ACTOR_BITS | actor;
+}
 
 /* Cycles of cause on SHAVE i, from its clock on. */
 void engine_account(engine *e, uint32_t i, mach_cause cause, uint64_t cycles);
@@ -155,13 +171,15 @@ void engine_end_lone(engine *e, uint32_t i);
  * the launch's limit. */
 bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step,
                        uint64_t n);
-/* The same of groups with `like`, but for what engine_count_likes does. */
-bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n);
-/* The same of `group`, which stands for n that are told apart and whose step is
- * run. */
+/* The same of groups with `like` at the queue's head, up to the first without,
+ * or that ends behind the launch's limit; but for what engine_count_likes does.
+ * They are gone from the queue then. How many groups. */
+uint64_t engine_run_likes(engine *e, uint32_t i);
+/* engine_run_unseen of `group`, which stands for n that are told apart and
+ * whose step is run. */
 bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
                       const mach_step *run, uint64_t n);
-/* Behind the last step: causes and accesses of engine_run_like so far. */
+/* Behind the last step: causes and accesses of engine_run_likes so far. */
 void engine_count_likes(engine *e);
 
 /* engine_dma.c */

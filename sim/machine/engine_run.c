@@ -126,9 +126,7 @@ static void account_run(engine *e, uint32_t i, const mach_step *step,
 /* Whether the cycles end within the launch's limit. */
 static bool fit(const engine *e, uint32_t i, uint64_t cycles)
 {
-    uint64_t limit = e->launch->max_cycles ? e->launch->max_cycles : NEVER;
-
-    return cycles <= limit && e->shaves[i].accounted <= limit - cycles;
+    return cycles <= e->limit && e->shaves[i].accounted <= e->limit - cycles;
 }
 
 /* n groups like that have run. */
@@ -174,25 +172,40 @@ void engine_count_likes(engine *e)
             count_likes(e, i, &e->shaves[i].likes[k]);
 }
 
-bool engine_run_like(engine *e, uint32_t i, const mach_step *like, uint64_t n)
+/* Those of a step. */
+static engine_likes *likes_of(engine *e, uint32_t i, const mach_step *like)
 {
-    engine_shave *s = &e->shaves[i];
     /* Steps lie one behind the other. */
-    engine_likes *l = &s->likes[(uintptr_t)like / 32 % N_LIKES];
+    engine_likes *l = &e->shaves[i].likes[(uintptr_t)like / 32 % N_LIKES];
     engine_run_cost c;
 
-    if (l->run != like) {
-        count_likes(e, i, l);
-        c = cost_of(e->desc, &e->dram, like);
-        l->run = like;
-        l->each = e->desc->wg_dispatch + alone_of(&c);
-        causes_of(e, &c, l->causes);
+    if (l->run == like)
+        return l;
+    count_likes(e, i, l);
+    c = cost_of(e->desc, &e->dram, like);
+    l->run = like;
+    l->each = e->desc->wg_dispatch + alone_of(&c);
+    causes_of(e, &c, l->causes);
+    return l;
+}
+
+uint64_t engine_run_likes(engine *e, uint32_t i)
+{
+    mach_queue *q = &e->queues[i];
+    uint64_t passed = 0;
+
+    for (; q->head < q->n && q->items[q->head].like; q->head++) {
+        const mach_step *group = &q->items[q->head];
+        engine_likes *l = likes_of(e, i, group->like);
+        uint64_t n = group->more + UINT64_C(1);
+
+        if (!fit(e, i, n * l->each))
+            break;
+        pass(e, i, n, l->causes, l->each);
+        l->n += n;
+        passed += n;
     }
-    if (!fit(e, i, n * l->each))
-        return false;
-    pass(e, i, n, l->causes, l->each);
-    l->n += n;
-    return true;
+    return passed;
 }
 
 void engine_begin_lone(engine *e, uint32_t i, uint64_t group)
@@ -246,18 +259,17 @@ static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
                       flow_need *need)
 {
     const mach_mem_counts *m = &step->detail.mem;
+    uint32_t n_banks = e->dram.n_banks, line_busy = e->dram.line_busy;
 
     need->bytes = bytes;
     need->dma = false;
-    need->banks = mach_banks_in_use(m) & ((UINT32_C(1) << e->dram.n_banks) - 1);
-    if (!e->dram.line_busy)
-        need->banks = 0;
+    need->banks =
+        line_busy ? mach_banks_in_use(m) & ((UINT32_C(1) << n_banks) - 1) : 0;
     need->requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
     need->blocking = m->load_fills;
-    for (uint32_t b = 0; b < e->dram.n_banks; b++)
-        need->bank_busy[b] = (uint64_t)m->bank_lines[b] * e->dram.line_busy;
-    for (uint32_t b = e->dram.n_banks; b % FLOW_LANES; b++)
-        need->bank_busy[b] = 0;
+    for (uint32_t b = 0; b < n_banks; b += FLOW_LANES)
+        for (uint32_t k = 0; k < FLOW_LANES; k++)
+            need->bank_busy[b + k] = (uint64_t)m->bank_lines[b + k] * line_busy;
 }
 
 static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
@@ -285,7 +297,7 @@ static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
     }
     fill_need(e, step, c.bytes, &need);
     flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
-    e->next[actor] = e->flows.flows[actor].finish;
+    engine_wake(e, actor, e->flows.flows[actor].finish);
     s->run.cost = c;
     s->state = RUNNING;
     return false;

@@ -94,13 +94,29 @@ static uint32_t bus_rate(const flow_set *s, uint64_t bytes, uint64_t work)
  * not worth reckoning. */
 #define QUEUES (ONE / 16)
 
-static INLINE void demand_changed(flow_set *s, uint32_t r)
+/* The set with bit r as told. */
+static INLINE uint32_t with_bit(uint32_t set, uint32_t r, bool is_in)
 {
-    uint32_t bit = UINT32_C(1) << r;
+    return (set & ~(UINT32_C(1) << r)) | (uint32_t)is_in << r;
+}
 
-    s->over = s->demand[r] > s->capacity[r] ? s->over | bit : s->over & ~bit;
-    s->queued = r != FLOW_BUS && s->demand[r] > QUEUES ? s->queued | bit
-                                                       : s->queued & ~bit;
+/* What the counted flows ask in all changes by what f asks, added or taken
+ * away. */
+static INLINE void change_demand(flow_set *s, const flow *f, bool more)
+{
+    uint32_t over = s->over, queued = s->queued;
+
+    for (uint32_t left = f->banks | UINT32_C(1) << FLOW_BUS; left;) {
+        uint32_t r = next_of(&left);
+        uint64_t demand = s->demand[r];
+
+        demand = more ? demand + f->rate[r] : demand - f->rate[r];
+        s->demand[r] = demand;
+        over = with_bit(over, r, demand > s->capacity[r]);
+        queued = with_bit(queued, r, demand > QUEUES);
+    }
+    s->over = over;
+    s->queued = with_bit(queued, FLOW_BUS, false);
 }
 
 /* Whether flows may slow each other down. */
@@ -213,14 +229,18 @@ static void share_each_bank(flow_set *s, const flow_need *need, uint32_t banks,
     }
 }
 
-/* Fewer banks than this are reckoned one by one. */
-enum { FEW_BANKS = 4 };
+/* So few banks, three at most, are reckoned one by one. */
+static bool are_few(uint32_t banks)
+{
+    banks &= banks - 1;
+    banks &= banks - 1;
+    return !(banks & (banks - 1));
+}
 
 static void share_all_banks(flow_set *s, const flow_need *need, uint32_t banks,
                             uint64_t work, bank_shares *out)
 {
-    if (__builtin_popcount(banks) < FEW_BANKS || work >> 32 ||
-        need->requests >> 20)
+    if (are_few(banks) || work >> 32 || need->requests >> 20)
         share_each_bank(s, need, banks, work, out);
     else if (mach_host_has_avx2())
         share_banks_avx2(need, s->n_banks, work, out);
@@ -299,12 +319,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->counted = counts;
     if (!counts)
         return;
-    for (uint32_t left = f->banks | 1 << FLOW_BUS; left;) {
-        uint32_t r = next_of(&left);
-
-        s->demand[r] += f->rate[r];
-        demand_changed(s, r);
-    }
+    change_demand(s, f, true);
     s->running[s->n_running++] = (uint8_t)i;
     take_place(s, f, &shares);
     if (work < s->shortest || s->n_running == 1)
@@ -324,13 +339,9 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
     while (s->running[at] != i)
         at++;
     s->n_running--;
-    memmove(&s->running[at], &s->running[at + 1], s->n_running - at);
-    for (uint32_t left = f->banks | 1 << FLOW_BUS; left;) {
-        uint32_t r = next_of(&left);
-
-        s->demand[r] -= f->rate[r];
-        demand_changed(s, r);
-    }
+    for (; at < s->n_running; at++)
+        s->running[at] = s->running[at + 1];
+    change_demand(s, f, false);
     leave_place(s, f);
     f->counted = false;
     if (s->contended)

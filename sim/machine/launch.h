@@ -45,7 +45,8 @@ typedef struct {
      * not all of the grid runs. */
     uint32_t group_size[3], grid[3];
     uint32_t local_bytes; /* CMX per work-group, for the trace's counter */
-    uint64_t max_cycles;  /* 0 = no limit; else VPU_ERR_LIMIT beyond */
+    uint64_t max_cycles;  /* VPU_ERR_LIMIT beyond, and beyond 2^57 - 3;
+                             0 = only that */
     mach_refill *refill;
     void *user;
     uint64_t start_cycle; /* of this launch on the device's clock */

@@ -429,6 +429,43 @@ START_TEST(cycle_limit)
 }
 END_TEST
 
+/* Steps that end in the last cycle of the model's clock, and behind it. */
+#define LAST_CYCLE ((UINT64_C(1) << 57) - 3)
+
+static void until_the_last(mach_queue *q, uint32_t i)
+{
+    new_group(q, i);
+    run(q, LAST_CYCLE);
+    wait_for(q, 0);
+}
+
+static void past_the_last(mach_queue *q, uint32_t i)
+{
+    until_the_last(q, i);
+    run(q, 1);
+    dma(q, 64, true);
+}
+
+START_TEST(cycles_end_where_the_models_clock_does)
+{
+    script *last = until_the_last, *past = past_the_last;
+    mach_launch l = {.n_shaves = 2, .refill = give_all};
+    mach_profile p;
+    vpu_error err;
+
+    for (uint64_t limit = 0; limit <= 1; limit++) {
+        l.max_cycles = limit * UINT64_MAX;
+        l.user = &last;
+        ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_OK);
+        ck_assert_uint_eq(p.cycles, LAST_CYCLE);
+        l.user = &past;
+        ck_assert_int_eq(mach_run(&desc, &l, NULL, &p, &err), VPU_ERR_LIMIT);
+        ck_assert_ptr_nonnull(
+            strstr(err.msg, "over 144115188075855869 cycles"));
+    }
+}
+END_TEST
+
 static vpu_status give_nothing(void *user, mach_queue *q, uint32_t n,
                                vpu_error *e)
 {
@@ -716,6 +753,7 @@ int main(void)
     tcase_add_test(t, one_buffer);
     tcase_add_loop_test(t, conservation_and_determinism, 0, 2);
     tcase_add_test(t, cycle_limit);
+    tcase_add_test(t, cycles_end_where_the_models_clock_does);
     tcase_add_test(t, refill_must_give);
     tcase_add_test(t, a_bank_is_shared);
     tcase_add_test(t, own_posted_lines_are_in_front);
