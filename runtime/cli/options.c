@@ -2,6 +2,7 @@
 #include "runtime/cli/options.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -64,6 +65,12 @@ static bool take_seconds(double *to, const char *value)
     return true;
 }
 
+/* Of a COUNT. */
+static uint32_t most(const cli_option *o)
+{
+    return o->most ? o->most : UINT32_MAX;
+}
+
 static bool take(const cli_option *o, void *fields, const char *value, arena *a)
 {
     void *at = (char *)fields + o->at;
@@ -81,7 +88,7 @@ static bool take(const cli_option *o, void *fields, const char *value, arena *a)
         *(const char **)at = value;
         return true;
     case OPTION_COUNT:
-        return options_count(value, at);
+        return options_count(value, at) && *(uint32_t *)at <= most(o);
     case OPTION_NUMBER:
         return take_number(at, value);
     case OPTION_SECONDS:
@@ -205,8 +212,8 @@ static const bound_row *row_of(const lists *l, int c)
     return &l->rows[i];
 }
 
-/* What the option takes, in words. */
-static const char *expected(const cli_option *o)
+/* What the option takes, in words; own is for those that are made here. */
+static const char *expected(const cli_option *o, char own[64])
 {
     switch (o->kind) {
     case OPTION_HEADING:
@@ -216,7 +223,8 @@ static const char *expected(const cli_option *o)
     case OPTION_NAME:
         return "a word that is not empty";
     case OPTION_COUNT:
-        return "a whole number from 1 to 4294967295";
+        snprintf(own, 64, "a whole number from 1 to %u", most(o));
+        return own;
     case OPTION_NUMBER:
         return "a whole number from 0";
     case OPTION_SECONDS:
@@ -232,7 +240,8 @@ static const char *expected(const cli_option *o)
 
 static vpu_status refuse(const cli_option *o, const char *value, vpu_error *err)
 {
-    const char *form = expected(o);
+    char own[64];
+    const char *form = expected(o, own);
     int n = (int)strlen(form);
 
     if (!strncmp(form, "[=", 2)) { /* the brackets are no part of the value */

@@ -25,7 +25,7 @@ typedef enum {
     OPTION_FLAG,    /* bool: true */
     OPTION_TEXT,    /* const char *: any text */
     OPTION_NAME,    /* const char *: any text but the empty one */
-    OPTION_COUNT,   /* uint32_t: 1 .. UINT32_MAX */
+    OPTION_COUNT,   /* uint32_t: 1 .. most */
     OPTION_NUMBER,  /* uint64_t */
     OPTION_SECONDS, /* double: 0 .. 1e9 */
     OPTION_CHOICE,  /* int or enum: which word of `value`, "one|two|three" */
@@ -45,6 +45,7 @@ typedef struct {
     /* OTHER: to is what stands at `at`, the whole structure without one. False:
      * the option does not take this value (NULL: none given). */
     bool (*take)(void *to, const char *value, arena *a);
+    uint32_t most;  /* COUNT: 0 = UINT32_MAX */
     uint32_t needs; /* extras (backend_extra) of the backend, 0 = none */
     /* What it does, in lower case, without a point at the end. Lines are broken
      * where there is room; "\n" breaks where it stands. NULL: not shown, an

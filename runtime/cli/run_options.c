@@ -34,14 +34,6 @@ static bool take_break_at(void *fields, const char *value, arena *a)
     return gdb_parse_break_at(value, &((run_options *)fields)->debug);
 }
 
-static bool take_repeat(void *fields, const char *value, arena *a)
-{
-    run_options *o = fields;
-
-    (void)a;
-    return options_count(value, &o->repeat) && o->repeat <= VPU_MAX_REPEAT;
-}
-
 #define NO_GROUP UINT64_MAX
 
 #define AT(field) offsetof(run_options, field)
@@ -131,7 +123,7 @@ static const cli_option own_rows[] = {
     {"local", "[STAGE=]XxYxZ[,…]", OPTION_TEXT, AT(local),
      .help = "local sizes in place of the binding file's, of all kernels or of "
              "a stage; each divides the global size"},
-    {"repeat", "N", OPTION_OTHER, .take = take_repeat,
+    {"repeat", "N", OPTION_COUNT, AT(repeat), .most = VPU_MAX_REPEAT,
      .help = "run N times (at most 64): host_run_s in the JSON report is the "
              "median, and host_engine_s the part of that run in which its "
              "first thread ran no groups; the rest is of the last run"},

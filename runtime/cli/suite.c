@@ -33,18 +33,10 @@ typedef struct {
     size_t done;
 } suite;
 
-static bool take_jobs(void *fields, const char *value, arena *a)
-{
-    suite_options *o = fields;
-
-    (void)a;
-    return options_count(value, &o->n_jobs) && o->n_jobs <= 1024;
-}
-
 #define AT(field) offsetof(suite_options, field)
 
 static const cli_option rows[] = {
-    {"jobs", "N", OPTION_OTHER, .take = take_jobs,
+    {"jobs", "N", OPTION_COUNT, AT(n_jobs), .most = 1024,
      .help = "so many at a time (default: processors)"},
     {"timeout", "SECONDS", OPTION_SECONDS, AT(timeout_s),
      .help = "kill a case after so much time (default 600, 0 = never)"},

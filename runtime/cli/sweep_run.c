@@ -29,14 +29,6 @@ typedef struct {
 
 /* --- options -------------------------------------------------------------- */
 
-static bool take_jobs(void *fields, const char *value, arena *a)
-{
-    sweep_options *o = fields;
-
-    (void)a;
-    return options_count(value, &o->jobs) && o->jobs <= SWEEP_MAX_WORKERS;
-}
-
 static bool take_memory(void *fields, const char *value, arena *a)
 {
     cli_sweep_limits *o = fields;
@@ -72,7 +64,7 @@ static const cli_option part_rows[] = {
     {"part", "I/K", OPTION_OTHER, .take = take_part,
      .help = "points I, I+K, I+2K, \u2026, I from 0 on (default: all)"}};
 static const cli_option work_rows[] = {
-    {"jobs", "N", OPTION_OTHER, .take = take_jobs,
+    {"jobs", "N", OPTION_COUNT, AT(jobs), .most = SWEEP_MAX_WORKERS,
      .help = "so many points at a time, each in a process (default: "
              "processors); tables do not depend on it"}};
 static const cli_option limit_rows[] = {

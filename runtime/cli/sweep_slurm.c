@@ -429,14 +429,6 @@ static vpu_status submit_run(session *s, int *rc, vpu_error *err)
 
 #define AT(field) offsetof(slurm_options, field)
 
-static bool take_tasks(void *fields, const char *value, arena *a)
-{
-    slurm_options *o = fields;
-
-    (void)a;
-    return options_count(value, &o->n_tasks) && o->n_tasks <= SLURM_MAX_TASKS;
-}
-
 static bool take_task_seconds(void *fields, const char *value, arena *a)
 {
     slurm_options *o = fields;
@@ -450,7 +442,7 @@ static bool take_task_seconds(void *fields, const char *value, arena *a)
 }
 
 static const cli_option slurm_rows[] = {
-    {"tasks", "K", OPTION_OTHER, .take = take_tasks,
+    {"tasks", "K", OPTION_COUNT, AT(n_tasks), .most = SLURM_MAX_TASKS,
      .help = "tasks of the array job, 1 to 1000, and no pilot: memory and time "
              "are the site's defaults then"},
     {"task-time", "SECONDS", OPTION_OTHER, .take = take_task_seconds,

@@ -376,6 +376,24 @@ const char *ir_callee(LLVMValueRef call)
 
 /* --- runtime calls ------------------------------------------------------- */
 
+bool ir_is_arithmetic(LLVMOpcode op)
+{
+    switch (op) {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl:
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+        return true;
+    default: /* a division */
+        return false;
+    }
+}
+
 call_id ir_call_id(LLVMValueRef inst)
 {
     return call_find(ir_callee(inst));

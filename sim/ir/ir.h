@@ -102,6 +102,8 @@ const char *ir_callee(LLVMValueRef call);
  * are a mistake. */
 void ir_mark_unsaturated(LLVMValueRef call);
 bool ir_unsaturated(LLVMValueRef call);
+/* Computes an integer from two, and cannot fail, whatever they are. */
+bool ir_is_arithmetic(LLVMOpcode op);
 /* Which runtime call inst is; CALL_NONE: any other instruction. */
 call_id ir_call_id(LLVMValueRef inst);
 /* A runtime call to build: what it returns, its n arguments, at most 16. */

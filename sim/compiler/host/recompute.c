@@ -20,15 +20,9 @@ typedef struct {
 
 static bool is_cheap(LLVMOpcode op)
 {
+    if (ir_is_arithmetic(op))
+        return op != LLVMMul; /* which takes three times as long */
     switch (op) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
     case LLVMZExt:
     case LLVMSExt:
     case LLVMTrunc:

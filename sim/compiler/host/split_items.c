@@ -96,31 +96,13 @@ static bool find_item(loop *l)
            ir_counts_up(l->item, l->latch, l->next);
 }
 
-/* Of what cannot fail, whatever its operands. */
-static bool is_computed(LLVMValueRef v)
-{
-    switch (LLVMGetInstructionOpcode(v)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Is v the same for all items, though each may compute it anew? */
 static bool is_same(const loop *l, LLVMValueRef v, unsigned depth)
 {
-    return !varies(l, v) || (depth < MAX_SUM && is_computed(v) &&
-                             is_same(l, LLVMGetOperand(v, 0), depth + 1) &&
-                             is_same(l, LLVMGetOperand(v, 1), depth + 1));
+    return !varies(l, v) ||
+           (depth < MAX_SUM && ir_is_arithmetic(LLVMGetInstructionOpcode(v)) &&
+            is_same(l, LLVMGetOperand(v, 0), depth + 1) &&
+            is_same(l, LLVMGetOperand(v, 1), depth + 1));
 }
 
 /* Is v the item's number plus what does not change in the loop? */

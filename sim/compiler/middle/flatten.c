@@ -49,16 +49,9 @@ static unsigned cost(LLVMValueRef i)
 {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
 
+    if (ir_is_arithmetic(op))
+        return parts(LLVMTypeOf(i));
     switch (op) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
     case LLVMFAdd:
     case LLVMFSub:
     case LLVMFMul:

@@ -204,18 +204,11 @@ bool wg_is_id(LLVMValueRef i)
     return call_is_id(ir_call_id(i));
 }
 
-static bool cheap_opcode(LLVMValueRef i)
+static bool cheap_opcode(LLVMOpcode op)
 {
-    switch (LLVMGetInstructionOpcode(i)) {
-    case LLVMAdd:
-    case LLVMSub:
-    case LLVMMul:
-    case LLVMShl:
-    case LLVMLShr:
-    case LLVMAShr:
-    case LLVMAnd:
-    case LLVMOr:
-    case LLVMXor:
+    if (ir_is_arithmetic(op))
+        return true;
+    switch (op) {
     case LLVMTrunc:
     case LLVMZExt:
     case LLVMSExt:
@@ -238,7 +231,7 @@ static bool is_cheap(wg *w, LLVMValueRef v, int *budget)
         return true;
     if (vi->cheap_known && !vi->cheap)
         return false;
-    if (!cheap_opcode(v) || --*budget < 0)
+    if (!cheap_opcode(LLVMGetInstructionOpcode(v)) || --*budget < 0)
         return false;
     for (int k = 0; k < LLVMGetNumOperands(v); k++)
         if (!is_cheap(w, LLVMGetOperand(v, (unsigned)k), budget))
@@ -317,7 +310,7 @@ static void keep_arrays_of(wg *w, LLVMValueRef v)
         give_item_memory(w, vi, LLVMGetAllocatedType(v));
         return;
     }
-    if (cheap_opcode(v))
+    if (cheap_opcode(LLVMGetInstructionOpcode(v)))
         for (int k = 0; k < LLVMGetNumOperands(v); k++)
             keep_arrays_of(w, LLVMGetOperand(v, (unsigned)k));
 }

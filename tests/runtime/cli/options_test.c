@@ -32,6 +32,7 @@ static const cli_option rows[] = {
     {"text", "[OUT=]TEXT", OPTION_TEXT, AT(text), .help = "may be empty"},
     {"name", "NAME", OPTION_NAME, AT(name), .help = "may not"},
     {"count", "N", OPTION_COUNT, AT(count), .help = "from 1"},
+    {"few", "N", OPTION_COUNT, AT(count), .most = 12, .help = "and to 12"},
     {"number", "N", OPTION_NUMBER, AT(number), .help = "from 0"},
     {"seconds", "S", OPTION_SECONDS, AT(seconds), .needs = 4, .help = "time"},
     {"choice", "one|two|three", OPTION_CHOICE, AT(choice), .help = "a word"},
@@ -135,6 +136,8 @@ END_TEST
 
 START_TEST(cut_short_and_of_the_same_name)
 {
+    ck_assert(!parse("--few 12"));
+    ck_assert_uint_eq(got.count, 12);
     ck_assert(!parse("--fl --cou 3 --text x"));
     ck_assert(got.flag);
     ck_assert_uint_eq(got.count, 3);
@@ -161,6 +164,10 @@ static const struct {
                            "whole number from 1 to 4294967295"},
     {"--count 1x", "--count does not take '1x': expected a whole number from 1 "
                    "to 4294967295"},
+    {"--few 13",
+     "--few does not take '13': expected a whole number from 1 to 12"},
+    {"--few 0",
+     "--few does not take '0': expected a whole number from 1 to 12"},
     {"--number -1",
      "--number does not take '-1': expected a whole number from 0"},
     {"--seconds -1",
