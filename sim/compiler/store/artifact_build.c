@@ -26,7 +26,8 @@
  * item and what split_items.h decides by pieces, is decided outside the loop;
  * cycles become one addition to wait for, or a multiplication where nothing
  * else is left. A quarter of a small kernel's compilation passes here: more of
- * the same between them makes no kernel of kernels/ and the bench faster. */
+ * the same between them makes no kernel of kernels/ and the bench faster. What
+ * is left of loops over items is vectorized, where they write no log. */
 static const char host_passes[] =
     "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-simplify,lcssa,loop-mssa(licm),gvn,"
@@ -35,7 +36,8 @@ static const char host_passes[] =
     "jump-threading,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-unroll<O2;no-runtime>,simplifycfg,reassociate,"
     "loop-simplify,lcssa,loop-mssa(licm),instcombine<no-verify-fixpoint>,"
-    "simplifycfg,loop(indvars,loop-deletion),adce)";
+    "simplifycfg,loop(indvars,loop-deletion),"
+    "loop-vectorize,simplifycfg,adce)";
 
 /* What the host's processor has, without AVX512-FP16: LLVM 19 converts halves
  * to saturated shorts with it and makes -32768 of NaN, not 0. It comes last,
