@@ -69,7 +69,7 @@ static void end_packet(sink *s, const uint8_t *end)
     o->n = (size_t)(end - o->bytes);
 }
 
-static uint8_t *put_varint(uint8_t *p, uint64_t n)
+static inline uint8_t *put_varint(uint8_t *p, uint64_t n)
 {
     for (; n > 127; n >>= 7)
         *p++ = (uint8_t)(n | 128);
@@ -81,7 +81,7 @@ static uint8_t *put_varint(uint8_t *p, uint64_t n)
 enum { VARINT, FIXED64, BYTES };
 #define TAG(number, form) ((number) << 3 | (form))
 
-static uint8_t *put_number(uint8_t *p, uint32_t tag, uint64_t n)
+static inline uint8_t *put_number(uint8_t *p, uint32_t tag, uint64_t n)
 {
     return put_varint(put_varint(p, tag), n);
 }
@@ -167,7 +167,7 @@ static uint8_t *put_text(uint8_t *p, uint32_t tag, const char *text)
     return put_bytes(p, tag, text, strlen(text));
 }
 
-static uint8_t *put_fixed(uint8_t *p, uint32_t tag, uint64_t n)
+static inline uint8_t *put_fixed(uint8_t *p, uint32_t tag, uint64_t n)
 {
     p = put_varint(p, tag);
     for (int i = 0; i < 8; i++)
@@ -191,12 +191,14 @@ static uint8_t *close_message(uint8_t *at, uint8_t tag, uint8_t *end)
 {
     size_t n = (size_t)(end - (at + ROOM)), more = 0;
 
-    *at++ = tag;
+    at[0] = tag;
+    at[1] = (uint8_t)n;
+    if (n < 128)
+        return end;
     for (size_t left = n >> 7; left; left >>= 7)
         more++;
-    if (more)
-        memmove(at + 1 + more, at + 1, n);
-    put_varint(at, n);
+    memmove(at + ROOM + more, at + ROOM, n);
+    put_varint(at + 1, n);
     return end + more;
 }
 

@@ -769,8 +769,11 @@ void flow_bank_totals(const flow_set *s, uint64_t share[MACH_MAX_BANKS])
     for (uint32_t k = 0; s->contended && k < s->n_running; k++) {
         const flow *f = &s->flows[s->running[k]];
 
-        for (uint32_t b = 0; b < s->n_banks; b++)
+        for (uint32_t left = f->banks; left;) {
+            uint32_t b = next_of(&left);
+
             share[b] += f->rate[b] * f->speed >> FLOW_Q;
+        }
     }
     for (uint32_t b = 0; b < s->n_banks; b++)
         share[b] = share[b] < s->capacity[b] ? share[b] : s->capacity[b];
