@@ -374,8 +374,6 @@ const char *ir_callee(LLVMValueRef call)
     return f && LLVMIsAFunction(f) ? LLVMGetValueName2(f, &n) : "";
 }
 
-/* --- runtime calls ------------------------------------------------------- */
-
 bool ir_is_arithmetic(LLVMOpcode op)
 {
     switch (op) {
@@ -389,10 +387,12 @@ bool ir_is_arithmetic(LLVMOpcode op)
     case LLVMOr:
     case LLVMXor:
         return true;
-    default: /* a division */
+    default:
         return false;
     }
 }
+
+/* --- runtime calls ------------------------------------------------------- */
 
 call_id ir_call_id(LLVMValueRef inst)
 {
