@@ -1,4 +1,4 @@
-/* Texts kept once, found by an open hash table, with the class of each. */
+/* Texts kept once, with the class of each. */
 #include "visualizer/names.h"
 
 #include <stdbool.h>
@@ -26,13 +26,14 @@ const char *tl_class_name(tl_class c)
     return class_names[c] ? class_names[c] : "other";
 }
 
-static uint32_t hash_of(const char *text, size_t n)
+/* One of n classes, the same in each run. */
+static uint32_t any_class(const char *text, size_t len, uint32_t n)
 {
     uint32_t h = 2166136261u;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < len; i++)
         h = (h ^ (unsigned char)text[i]) * 16777619u;
-    return h ^ h >> 15;
+    return (h ^ h >> 15) % n;
 }
 
 static tl_class classify(const char *text, size_t n)
@@ -46,7 +47,7 @@ static tl_class classify(const char *text, size_t n)
     for (int k = 0; k < 3; k++)
         if (strlen(phases[k]) == n && !memcmp(phases[k], text, n))
             return (tl_class)(TL_OTHER + k);
-    return (tl_class)(TL_OTHER + hash_of(text, n) % (TL_N_CLASSES - TL_OTHER));
+    return (tl_class)(TL_OTHER + any_class(text, n, TL_N_CLASSES - TL_OTHER));
 }
 
 tl_names *tl_names_create(void)
@@ -56,11 +57,10 @@ tl_names *tl_names_create(void)
     if (!n)
         return NULL;
     n->cap = 256;
-    n->n_slots = 1024;
     n->text = calloc(n->cap, sizeof *n->text);
     n->class = calloc(n->cap, 1);
-    n->slots = calloc(n->n_slots, sizeof *n->slots);
-    if (!n->text || !n->class || !n->slots || !(n->text[0] = strdup(""))) {
+    if (!slots_init(&n->slots) || !n->text || !n->class ||
+        !(n->text[0] = strdup(""))) {
         tl_names_free(n);
         return NULL;
     }
@@ -77,11 +77,18 @@ void tl_names_free(tl_names *n)
         free(n->text[i]);
     free(n->text);
     free(n->class);
-    free(n->slots);
+    slots_free(&n->slots);
     free(n);
 }
 
-static int grow(tl_names *n)
+static uint64_t hash_of(const slots *s, const void *user, uint32_t i)
+{
+    const tl_names *n = user;
+
+    return slots_hash_bytes(s, n->text[i], strlen(n->text[i]));
+}
+
+static bool grow(tl_names *n)
 {
     if (n->n == n->cap) {
         char **text = realloc(n->text, 2 * n->cap * sizeof *text);
@@ -90,27 +97,11 @@ static int grow(tl_names *n)
         if (text)
             n->text = text;
         if (!class)
-            return 0;
+            return false;
         n->class = class;
         n->cap *= 2;
     }
-    if (n->n * 2 > n->n_slots) {
-        uint32_t *slots = calloc(2 * (size_t)n->n_slots, sizeof *slots);
-
-        if (!slots)
-            return 0;
-        free(n->slots);
-        n->slots = slots;
-        n->n_slots *= 2;
-        for (uint32_t i = 1; i < n->n; i++) {
-            uint32_t at = hash_of(n->text[i], strlen(n->text[i]));
-
-            while (slots[at & (n->n_slots - 1)])
-                at++;
-            slots[at & (n->n_slots - 1)] = i;
-        }
-    }
-    return 1;
+    return slots_reserve(&n->slots, n->n - 1, hash_of, n);
 }
 
 static inline bool is_text(const tl_names *n, uint32_t i, const char *text,
@@ -119,23 +110,31 @@ static inline bool is_text(const tl_names *n, uint32_t i, const char *text,
     return !strncmp(n->text[i], text, len) && !n->text[i][len];
 }
 
+/* Where its number is, or would be. */
+static uint32_t *slot_of(const tl_names *n, const char *text, size_t len)
+{
+    for (uint64_t at = slots_hash_bytes(&n->slots, text, len);; at++) {
+        uint32_t *slot = slots_at(&n->slots, at);
+
+        if (!*slot || is_text(n, *slot, text, len))
+            return slot;
+    }
+}
+
 /* One that was not asked for recently. */
 static uint32_t find(tl_names *n, const char *text, size_t len)
 {
-    uint32_t at = hash_of(text, len), i;
+    uint32_t known = *slot_of(n, text, len);
 
-    for (; (i = n->slots[at & (n->n_slots - 1)]); at++)
-        if (is_text(n, i, text, len))
-            return i;
+    if (known)
+        return known;
     if (n->n == MAX_NAMES || n->bytes + len > MAX_BYTES || !grow(n))
         return 0;
     if (!(n->text[n->n] = strndup(text, len)))
         return 0;
     n->class[n->n] = (uint8_t)classify(text, len);
     n->bytes += len + 1;
-    for (at = hash_of(text, len); n->slots[at & (n->n_slots - 1)];)
-        at++;
-    n->slots[at & (n->n_slots - 1)] = n->n;
+    *slot_of(n, text, len) = n->n;
     return n->n++;
 }
 

@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slots.h"
+
 enum { TL_RECENT_NAMES = 16 };
 
 typedef struct tl_names {
     char **text; /* by number; 0 is "" */
     uint8_t *class;
     uint32_t n, cap;
-    uint32_t *slots, n_slots; /* hash table, a power of two */
+    slots slots;
     uint64_t bytes;
     uint32_t recent[TL_RECENT_NAMES]; /* by first letter and length */
 } tl_names;

@@ -1,4 +1,4 @@
-/* A shape's child is found by an open hash table of parents and keys. */
+/* See shapes.h. */
 #include "visualizer/shapes.h"
 
 #include <stdlib.h>
@@ -6,17 +6,14 @@
 
 #include "visualizer/columns.h"
 
-enum { FIRST_SLOTS = 64 };
-
 tl_shapes *tl_shapes_create(void)
 {
     tl_shapes *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
-    s->n_slots = FIRST_SLOTS;
-    s->slots = calloc(s->n_slots, sizeof *s->slots);
-    if (!s->slots || !tl_grow(&s->nodes, &s->cap, sizeof *s->nodes)) {
+    if (!slots_init(&s->slots) ||
+        !tl_grow(&s->nodes, &s->cap, sizeof *s->nodes)) {
         tl_shapes_free(s);
         return NULL;
     }
@@ -30,22 +27,20 @@ void tl_shapes_free(tl_shapes *s)
     if (!s)
         return;
     free(s->nodes);
-    free(s->slots);
+    slots_free(&s->slots);
     free(s);
 }
 
 uint64_t tl_shapes_bytes(const tl_shapes *s)
 {
-    return s->n * sizeof *s->nodes + s->n_slots * sizeof *s->slots;
+    return s->n * sizeof *s->nodes + s->slots.n * sizeof *s->slots.at;
 }
 
 /* Where it is, or would be. */
 static uint32_t *slot_of(const tl_shapes *s, uint32_t parent, tl_arg_key key)
 {
-    uint64_t at = ((uint64_t)parent << 32 | key) * UINT64_C(0x9e3779b97f4a7c15);
-
-    for (at >>= 32;; at++) {
-        uint32_t *slot = &s->slots[at & (s->n_slots - 1)];
+    for (uint64_t at = slots_hash(&s->slots, parent, key);; at++) {
+        uint32_t *slot = slots_at(&s->slots, at);
 
         if (!*slot ||
             (s->nodes[*slot].parent == parent && s->nodes[*slot].key == key))
@@ -53,18 +48,11 @@ static uint32_t *slot_of(const tl_shapes *s, uint32_t parent, tl_arg_key key)
     }
 }
 
-static int grow_slots(tl_shapes *s)
+static uint64_t hash_of(const slots *s, const void *user, uint32_t i)
 {
-    uint32_t *slots = calloc(2 * (size_t)s->n_slots, sizeof *slots);
+    const tl_shape *nodes = user;
 
-    if (!slots)
-        return 0;
-    free(s->slots);
-    s->slots = slots;
-    s->n_slots *= 2;
-    for (uint32_t i = 1; i < s->n; i++)
-        *slot_of(s, s->nodes[i].parent, s->nodes[i].key) = i;
-    return 1;
+    return slots_hash(s, nodes[i].parent, nodes[i].key);
 }
 
 static uint32_t add(tl_shapes *s, uint32_t parent, tl_arg_key key)
@@ -72,7 +60,7 @@ static uint32_t add(tl_shapes *s, uint32_t parent, tl_arg_key key)
     enum { MOST = 1 << 30 }; /* slots are twice as many */
     uint32_t i = (uint32_t)s->n;
 
-    if (s->n == MOST || (2 * s->n >= s->n_slots && !grow_slots(s)) ||
+    if (s->n == MOST || !slots_reserve(&s->slots, i - 1, hash_of, s->nodes) ||
         (s->n == s->cap && !tl_grow(&s->nodes, &s->cap, sizeof *s->nodes)))
         return 0;
     s->nodes[i] =

@@ -6,6 +6,7 @@
 #ifndef VPU_VISUALIZER_SHAPES_H
 #define VPU_VISUALIZER_SHAPES_H
 
+#include "base/slots.h"
 #include "visualizer/timeline.h"
 
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
 typedef struct tl_shapes {
     tl_shape *nodes; /* the root first */
     uint64_t n, cap;
-    uint32_t *slots, n_slots; /* hash table, a power of two */
+    slots slots; /* by parent and key */
 } tl_shapes;
 
 /* NULL: out of memory. */

@@ -23,9 +23,7 @@ vpu_status tl_init(tl_timeline *tl, vpu_error *err)
     memset(tl, 0, sizeof *tl);
     tl->names = tl_names_create();
     tl->shapes = tl_shapes_create();
-    tl->n_row_slots = 1024;
-    tl->row_slots = calloc(tl->n_row_slots, sizeof *tl->row_slots);
-    if (tl->names && tl->shapes && tl->row_slots)
+    if (slots_init(&tl->row_slots) && tl->names && tl->shapes)
         return VPU_OK;
     tl_free(tl);
     return err_set(err, VPU_ERR_NOMEM, "no memory for a timeline");
@@ -64,7 +62,7 @@ void tl_free(tl_timeline *tl)
     }
     free(tl->rows);
     free(tl->instants);
-    free(tl->row_slots);
+    slots_free(&tl->row_slots);
     free(tl->blob);
     tl_names_free(tl->names);
     tl_shapes_free(tl->shapes);
@@ -124,36 +122,32 @@ tl_class tl_class_of(const tl_timeline *tl, tl_name name)
 
 static uint32_t *row_slot(tl_timeline *tl, uint64_t uuid)
 {
-    uint64_t at = uuid * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-
-    for (;; at++) {
-        uint32_t *slot = &tl->row_slots[at & (tl->n_row_slots - 1)];
+    for (uint64_t at = slots_hash(&tl->row_slots, uuid, 0);; at++) {
+        uint32_t *slot = slots_at(&tl->row_slots, at);
 
         if (!*slot || tl->rows[*slot - 1].uuid == uuid)
             return slot;
     }
 }
 
+static uint64_t hash_of_row(const slots *s, const void *user, uint32_t i)
+{
+    const tl_row *rows = user;
+
+    return slots_hash(s, rows[i - 1].uuid, 0);
+}
+
 static bool grow_rows(tl_timeline *tl)
 {
     uint64_t cap = tl->cap_rows;
-    uint32_t *slots;
 
     if (tl->n_rows == cap && !grow(tl, &tl->rows, &cap, sizeof *tl->rows))
         return false;
     tl->cap_rows = (uint32_t)cap;
-    if (tl->n_rows * 2 < tl->n_row_slots)
-        return true;
-    slots = calloc(2 * (size_t)tl->n_row_slots, sizeof *slots);
-    if (!slots) {
+    if (!slots_reserve(&tl->row_slots, tl->n_rows, hash_of_row, tl->rows)) {
         tl->failed = true;
         return false;
     }
-    free(tl->row_slots);
-    tl->row_slots = slots;
-    tl->n_row_slots *= 2;
-    for (uint32_t i = 0; i < tl->n_rows; i++)
-        *row_slot(tl, tl->rows[i].uuid) = i + 1;
     return true;
 }
 

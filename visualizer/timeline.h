@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/slots.h"
 
 /* What a slice's time counts as. The causes of a SHAVE's cycles first. */
 typedef enum {
@@ -148,8 +149,7 @@ typedef struct {
     char partial[512];    /* why not all of the file is here, "" otherwise */
     struct tl_names *names;
     struct tl_shapes *shapes;
-    uint32_t *row_slots;
-    uint32_t n_row_slots;
+    slots row_slots; /* by uuid: the row's number + 1 */
     uint8_t *blob;
     uint64_t n_blob, cap_blob;
 } tl_timeline;

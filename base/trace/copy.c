@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/slots.h"
 #include "base/str.h"
 #include "base/trace/reader.h"
 
@@ -39,10 +40,10 @@ typedef struct {
 typedef struct {
     track **tracks;
     size_t n, cap;
-    uint32_t *slots; /* by uuid; 0 = none */
-    size_t n_slots;
-    uint64_t *flows; /* open hash of ids that were met; 0 = free */
-    size_t n_flows, n_flow_slots;
+    slots by_uuid;   /* the track's number + 1 */
+    uint64_t *flows; /* ids that were met; the first is none */
+    size_t n_flows, cap_flows;
+    slots by_flow;
     uint32_t clk_mhz;
     uint64_t from, to; /* ns */
     trc_writer *w;
@@ -55,36 +56,41 @@ typedef struct {
 
 static uint32_t *slot(copier *k, uint64_t uuid)
 {
-    size_t at = (size_t)(uuid * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-
-    for (;; at++) {
-        uint32_t *s = &k->slots[at & (k->n_slots - 1)];
+    for (uint64_t at = slots_hash(&k->by_uuid, uuid, 0);; at++) {
+        uint32_t *s = slots_at(&k->by_uuid, at);
 
         if (!*s || k->tracks[*s - 1]->uuid == uuid)
             return s;
     }
 }
 
+static uint64_t hash_of_track(const slots *s, const void *user, uint32_t i)
+{
+    track *const *tracks = user;
+
+    return slots_hash(s, tracks[i - 1]->uuid, 0);
+}
+
 /* NULL: out of memory or too many; k->st or k->too_many says. */
 static track *track_of(copier *k, uint64_t uuid)
 {
-    uint32_t *s = slot(k, uuid);
+    uint32_t known = *slot(k, uuid);
     track *t;
 
-    if (*s)
-        return k->tracks[*s - 1];
+    if (known)
+        return k->tracks[known - 1];
     if (k->n == MAX_TRACKS) {
         k->too_many = true;
         return NULL;
     }
-    t = calloc(1, sizeof *t);
-    if (!t) {
+    if (!slots_reserve(&k->by_uuid, (uint32_t)k->n, hash_of_track, k->tracks) ||
+        !(t = calloc(1, sizeof *t))) {
         k->st = VPU_ERR_NOMEM;
         return NULL;
     }
     t->uuid = uuid;
     k->tracks[k->n++] = t;
-    *s = (uint32_t)k->n;
+    *slot(k, uuid) = (uint32_t)k->n;
     return t;
 }
 
@@ -105,8 +111,9 @@ static void copier_free(copier *k)
         free(k->tracks[i]);
     }
     free(k->tracks);
-    free(k->slots);
     free(k->flows);
+    slots_free(&k->by_uuid);
+    slots_free(&k->by_flow);
 }
 
 /* --- the first reading --------------------------------------------------- */
@@ -196,46 +203,51 @@ static bool copy_track(void *user, const trc_read_track *r)
     return true;
 }
 
-static bool add_flow(uint64_t *slots, size_t n_slots, uint64_t id)
+static uint32_t *flow_slot(copier *k, uint64_t id)
 {
-    size_t at = (size_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+    for (uint64_t at = slots_hash(&k->by_flow, id, 0);; at++) {
+        uint32_t *s = slots_at(&k->by_flow, at);
 
-    for (;; at++) {
-        uint64_t *s = &slots[at & (n_slots - 1)];
+        if (!*s || k->flows[*s] == id)
+            return s;
+    }
+}
 
-        if (*s == id)
-            return false;
-        if (!*s) {
-            *s = id;
-            return true;
+static uint64_t hash_of_flow(const slots *s, const void *user, uint32_t i)
+{
+    return slots_hash(s, ((const uint64_t *)user)[i], 0);
+}
+
+/* Room for another id; false: k->st says. */
+static bool grow_flows(copier *k)
+{
+    size_t cap = k->cap_flows ? 2 * k->cap_flows : 64;
+    uint64_t *flows = k->flows;
+
+    if (k->n_flows + 1 >= k->cap_flows) {
+        flows = k->n_flows < UINT32_MAX / 2
+                    ? realloc(k->flows, cap * sizeof *flows)
+                    : NULL;
+        if (flows) {
+            k->flows = flows;
+            k->cap_flows = cap;
         }
     }
+    if (flows && slots_reserve(&k->by_flow, (uint32_t)k->n_flows, hash_of_flow,
+                               k->flows))
+        return true;
+    k->st = VPU_ERR_NOMEM;
+    return false;
 }
 
 /* Files do not tell the begin of an arrow from its other points: it is the
  * first. */
 static trc_flow flow_of(copier *k, trc_flow flow, uint64_t id)
 {
-    if (flow != TRC_FLOW_STEP || !id)
+    if (flow != TRC_FLOW_STEP || !id || *flow_slot(k, id) || !grow_flows(k))
         return flow;
-    if (2 * k->n_flows >= k->n_flow_slots) {
-        size_t n = k->n_flow_slots ? 2 * k->n_flow_slots : 1024;
-        uint64_t *slots = calloc(n, sizeof *slots);
-
-        if (!slots) {
-            k->st = VPU_ERR_NOMEM;
-            return flow;
-        }
-        for (size_t i = 0; i < k->n_flow_slots; i++)
-            if (k->flows[i])
-                add_flow(slots, n, k->flows[i]);
-        free(k->flows);
-        k->flows = slots;
-        k->n_flow_slots = n;
-    }
-    if (!add_flow(k->flows, k->n_flow_slots, id))
-        return flow;
-    k->n_flows++;
+    k->flows[++k->n_flows] = id;
+    *flow_slot(k, id) = (uint32_t)k->n_flows;
     return TRC_FLOW_START;
 }
 
@@ -507,7 +519,7 @@ static vpu_status ended(const copier *k, vpu_status st, vpu_error *err)
 vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
                     trc_copied *done, vpu_error *err)
 {
-    copier k = {.w = w, .done = done, .n_slots = 4 * MAX_TRACKS};
+    copier k = {.w = w, .done = done};
     trc_read_ops first = {.track = see_track, .event = see_event, .user = &k};
     trc_read_ops second = {
         .track = copy_track, .event = copy_event, .user = &k};
@@ -515,8 +527,7 @@ vpu_status trc_copy(const char *path, const trc_stretch *stretch, trc_writer *w,
 
     *done = (trc_copied){0};
     k.tracks = malloc(MAX_TRACKS * sizeof *k.tracks);
-    k.slots = calloc(k.n_slots, sizeof *k.slots);
-    if (!k.tracks || !k.slots) {
+    if (!k.tracks || !slots_init(&k.by_uuid) || !slots_init(&k.by_flow)) {
         copier_free(&k);
         return err_set(err, VPU_ERR_NOMEM, "no memory to copy a trace");
     }
