@@ -187,7 +187,7 @@ static uint8_t *put_double(uint8_t *p, uint32_t tag, double x)
  * message is written behind room for that, and moved if it has more. */
 enum { ROOM = 2 };
 
-static uint8_t *close_message(uint8_t *at, uint8_t tag, uint8_t *end)
+static inline uint8_t *close_message(uint8_t *at, uint8_t tag, uint8_t *end)
 {
     size_t n = (size_t)(end - (at + ROOM)), more = 0;
 

@@ -136,8 +136,13 @@ static uint64_t touch(const exec_sample *x, uint64_t bytes, uint32_t gap,
         uint32_t at = MACH_ACCESS_ADDR(x->list[k]);
         uint32_t size = MACH_ACCESS_BYTES(x->list[k]);
         int way = MACH_ACCESS_IS_STORE(x->list[k]) ? WHATIF_OUT : WHATIF_IN;
+        span *before = n[way] ? &lists[way][n[way] - 1] : NULL;
 
-        lists[way][n[way]++] = (span){at, at + size};
+        /* Most go on where the one before ended. */
+        if (before && before->to == at)
+            before->to += size;
+        else
+            lists[way][n[way]++] = (span){at, at + size};
         seen += size;
     }
     for (int way = 0; way < WHATIF_N_WAYS; way++) {
