@@ -504,6 +504,19 @@ LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op)
     return to ? to : op;
 }
 
+void ir_fill_phi(LLVMValueRef to, LLVMValueRef phi, const ir_map *values,
+                 const ir_map *blocks, LLVMBasicBlockRef outside)
+{
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
+        LLVMValueRef v = ir_mapped(values, LLVMGetIncomingValue(phi, k));
+        LLVMBasicBlockRef from =
+            ir_map_get(blocks, LLVMGetIncomingBlock(phi, k));
+
+        from = from ? from : outside;
+        LLVMAddIncoming(to, &v, &from, 1);
+    }
+}
+
 LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block)
 {
     for (unsigned k = LLVMCountIncoming(phi); k-- > 0;)

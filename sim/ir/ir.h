@@ -134,6 +134,10 @@ unsigned ir_line_near(LLVMValueRef i);
 LLVMValueRef ir_clone(LLVMBuilderRef b, LLVMValueRef inst, const ir_map *map);
 /* op looked up in map; itself when absent. */
 LLVMValueRef ir_mapped(const ir_map *map, LLVMValueRef op);
+/* `to`, the copy of phi, gets what phi gets, looked up in values, from the
+ * copies of its blocks; from `outside` where a block has none. */
+void ir_fill_phi(LLVMValueRef to, LLVMValueRef phi, const ir_map *values,
+                 const ir_map *blocks, LLVMBasicBlockRef outside);
 /* What phi already gets from block, or NULL. A block that comes in several
  * times (cases of a switch) must bring the same value each time. */
 LLVMValueRef ir_incoming_from(LLVMValueRef phi, LLVMBasicBlockRef block);

@@ -101,13 +101,7 @@ static void fill_phis(const rows_loop *l, const copy *c, LLVMBasicBlockRef b)
             return;
         if (!to || (c->first && rows_headed(l, b)))
             continue;
-        for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
-            LLVMValueRef v = ir_mapped(&c->map, LLVMGetIncomingValue(i, k));
-            LLVMBasicBlockRef from = block_of(c, LLVMGetIncomingBlock(i, k));
-
-            from = from ? from : c->before;
-            LLVMAddIncoming(to, &v, &from, 1);
-        }
+        ir_fill_phi(to, i, &c->map, &c->map, c->before);
     }
 }
 

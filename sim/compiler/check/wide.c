@@ -239,14 +239,7 @@ static void fill_phis(wide *w, LLVMBasicBlockRef b)
 
             if (k && to == ir_map_get(&w->lanes[0], i))
                 continue;
-            for (unsigned n = 0; n < LLVMCountIncoming(i); n++) {
-                LLVMValueRef v =
-                    ir_mapped(&w->lanes[k], LLVMGetIncomingValue(i, n));
-                LLVMBasicBlockRef from =
-                    ir_map_get(&w->blocks, LLVMGetIncomingBlock(i, n));
-
-                LLVMAddIncoming(to, &v, &from, 1);
-            }
+            ir_fill_phi(to, i, &w->lanes[k], &w->blocks, NULL);
         }
     }
 }
