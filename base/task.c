@@ -1,8 +1,10 @@
 /* The copy hands over its result in a file in memory; what it and the libraries
- * in it print goes to another one. */
+ * in it print goes to another one. An early copy gets its input in a third one,
+ * and a byte through a pipe once it is whole. */
 #include "base/task.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,9 @@
 #include "base/file.h"
 #include "base/oom.h"
 
-enum { OUT_OF_MEMORY = 3, MAX_RESULT = 1 << 30, MAX_MESSAGES = 1 << 20 };
+/* Statuses of a copy that has no result. */
+enum { OUT_OF_MEMORY = 3, NOT_PREPARED = 4 };
+enum { MAX_RESULT = 1 << 30, MAX_MESSAGES = 1 << 20 };
 
 /* A thread of a host may hold a lock that no pthread_atfork handler frees: that
  * of an allocator (tcmalloc's, AddressSanitizer's of GCC 12). Nobody frees it
@@ -31,9 +35,15 @@ typedef struct {
     uint64_t n;
 } head;
 
+/* input, go: of an early copy; else -1. */
 typedef struct {
-    int result, messages;
+    int result, messages, input, go[2];
 } files;
+
+struct task_copy {
+    files f;
+    pid_t pid;
+};
 
 /* --- in the copy --------------------------------------------------------- */
 
@@ -42,6 +52,24 @@ static void leave_short(oom_scope *s, size_t wanted)
     (void)s;
     (void)wanted;
     _exit(OUT_OF_MEMORY);
+}
+
+/* The end of the process that is waited for ends this one (child_follow). */
+static void wait_for_input(const task_job *job, const files *f, arena *a)
+{
+    char go;
+    ssize_t n;
+
+    if (!job->prepare(job->user))
+        _exit(NOT_PREPARED);
+    do
+        n = read(f->go[0], &go, 1);
+    while (n < 0 && errno == EINTR);
+    job->input->bytes = n == 1 ? (unsigned char *)file_fd_get(
+                                     f->input, SIZE_MAX / 2, a, &job->input->n)
+                               : NULL;
+    if (!job->input->bytes)
+        _exit(NOT_PREPARED);
 }
 
 static _Noreturn void work_apart(const task_job *job, const files *f)
@@ -56,10 +84,12 @@ static _Noreturn void work_apart(const task_job *job, const files *f)
     child_default_signals();
     setrlimit(RLIMIT_CORE, &no_core);
     oom_enter(&short_of);
-    child_bound(&job->limits);
     if (!getenv("VPU_DUMP"))
         dup2(f->messages, STDERR_FILENO);
     a = arena_create(0);
+    if (f->input >= 0)
+        wait_for_input(job, f, a);
+    child_bound(&job->limits);
     h.status = job->work(job->user, a, &out, &n, &h.err);
     if (!h.status && n > MAX_RESULT)
         h.status = err_set(&h.err, VPU_ERR_INTERNAL,
@@ -181,45 +211,125 @@ static vpu_status take(const task_job *job, const files *f, child_end how,
     return st;
 }
 
-/* again: the copy did nothing, and another one may be luckier. */
-static vpu_status try(const task_job *job, bool last, arena *a,
-                      task_result *out, bool *again, vpu_error *err)
+static void close_one(int fd)
 {
-    const files f = {memfd_create("vpu-result", MFD_CLOEXEC),
-                     memfd_create("vpu-messages", MFD_CLOEXEC)};
-    child_limits limits = job->limits;
-    child_end how = CHILD_LOST;
-    int status = 0;
-    vpu_status st;
-    pid_t pid = 0;
+    if (fd >= 0)
+        close(fd);
+}
 
-    limits.idle = last ? 0 : EARLY_SECONDS;
-    st =
-        f.result < 0 || f.messages < 0
-            ? err_set(err, VPU_ERR_IO, "no file in memory: %s", strerror(errno))
-            : start(job, &f, &pid, err);
-    if (!st) {
-        how = child_wait(pid, &limits, &status);
-        child_forget(pid);
-    }
-    *again = !last && how == CHILD_IDLE;
-    if (!st && !*again)
-        st = take(job, &f, how, status, a, out, err);
-    if (f.result >= 0)
-        close(f.result);
-    if (f.messages >= 0)
-        close(f.messages);
+static void close_files(const files *f)
+{
+    close_one(f->result);
+    close_one(f->messages);
+    close_one(f->input);
+    close_one(f->go[0]);
+    close_one(f->go[1]);
+}
+
+static bool open_files(files *f, bool early)
+{
+    *f = (files){memfd_create("vpu-result", MFD_CLOEXEC),
+                 memfd_create("vpu-messages", MFD_CLOEXEC),
+                 early ? memfd_create("vpu-input", MFD_CLOEXEC) : -1,
+                 {-1, -1}};
+    return f->result >= 0 && f->messages >= 0 &&
+           (!early || (f->input >= 0 && !pipe2(f->go, O_CLOEXEC)));
+}
+
+static vpu_status make(const task_job *job, bool early, task_copy *out,
+                       vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    if (!open_files(&out->f, early))
+        st = err_set(err, VPU_ERR_IO, "no file in memory: %s", strerror(errno));
+    if (!st)
+        st = start(job, &out->f, &out->pid, err);
+    if (st)
+        close_files(&out->f);
     return st;
 }
 
-vpu_status task_run(const task_job *job, arena *a, task_result *out,
-                    vpu_error *err)
+/* Waits for its end. *again: it did nothing, and another one may be luckier. */
+static vpu_status finish(const task_job *job, const task_copy *c, bool last,
+                         arena *a, task_result *out, bool *again,
+                         vpu_error *err)
+{
+    child_limits limits = job->limits;
+    int status = 0;
+    child_end how;
+    vpu_status st = VPU_OK;
+
+    limits.idle = last ? 0 : EARLY_SECONDS;
+    how = child_wait(c->pid, &limits, &status);
+    child_forget(c->pid);
+    *again = !last &&
+             (how == CHILD_IDLE || (how == CHILD_ENDED && WIFEXITED(status) &&
+                                    WEXITSTATUS(status) == NOT_PREPARED));
+    if (!*again)
+        st = take(job, &c->f, how, status, a, out, err);
+    close_files(&c->f);
+    return st;
+}
+
+/* --- early copies --------------------------------------------------------- */
+
+task_copy *task_begin(const task_job *job)
+{
+    task_copy *c = malloc(sizeof *c);
+
+    if (c && make(job, true, c, NULL)) {
+        free(c);
+        c = NULL;
+    }
+    return c;
+}
+
+void task_drop(task_copy *c)
+{
+    if (!c)
+        return;
+    kill(c->pid, SIGKILL);
+    while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    child_forget(c->pid);
+    close_files(&c->f);
+    free(c);
+}
+
+/* A copy that does not take what it is given ends by itself, or is idle. */
+static vpu_status run_early(const task_job *job, task_copy *c, arena *a,
+                            task_result *out, bool *again, vpu_error *err)
+{
+    vpu_status st = VPU_OK;
+
+    *again = true;
+    if (file_fd_put(c->f.input, job->input->bytes, job->input->n) &&
+        write(c->f.go[1], "", 1) == 1) {
+        st = finish(job, c, false, a, out, again, err);
+        free(c);
+    } else {
+        task_drop(c);
+    }
+    return st;
+}
+
+vpu_status task_run(const task_job *job, task_copy *early, arena *a,
+                    task_result *out, vpu_error *err)
 {
     bool again = true;
     vpu_status st = VPU_OK;
 
     *out = (task_result){.end = TASK_DIED};
-    for (int i = 1; again; i++)
-        st = try(job, i == TRIES, a, out, &again, err);
+    if (early)
+        st = run_early(job, early, a, out, &again, err);
+    for (int i = 1; again; i++) {
+        task_copy c;
+
+        again = false;
+        st = make(job, false, &c, err);
+        if (!st)
+            st = finish(job, &c, i == TRIES, a, out, &again, err);
+    }
     return st;
 }

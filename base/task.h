@@ -15,6 +15,11 @@
 #include "base/arena.h"
 #include "base/child.h"
 
+typedef struct {
+    const unsigned char *bytes;
+    size_t n;
+} task_input;
+
 /* Puts its result in the arena: *n bytes at *out. */
 typedef vpu_status task_fn(void *user, arena *a, unsigned char **out, size_t *n,
                            vpu_error *err);
@@ -33,6 +38,12 @@ typedef struct {
     /* Taken while the process is copied and free in the copy, so that what it
      * guards is whole there; NULL = nothing. */
     pthread_mutex_t *held;
+    /* For copies that are made early, before all that the work needs is known
+     * (task_begin). There prepare runs first, and is not counted as memory;
+     * false: there can be no such copy. Then *input, whose bytes the work reads
+     * in any copy, becomes what it is for task_run. */
+    bool (*prepare)(void *user);
+    task_input *input;
 } task_job;
 
 typedef struct {
@@ -41,13 +52,24 @@ typedef struct {
     task_end end;
 } task_result;
 
-/* TASK_DONE: the status is work's, VPU_ERR_INTERNAL for more than 1 GiB of
+/* A copy that prepares itself while this process goes on. */
+typedef struct task_copy task_copy;
+
+/* With all that user is now, but for *input. It is ended by task_run or
+ * task_drop, which the calling thread has to call. NULL: there can be none, and
+ * task_run makes a copy of its own. */
+task_copy *task_begin(const task_job *job);
+void task_drop(task_copy *c); /* NULL is fine */
+
+/* early: of the same job, or NULL.
+ *
+ * TASK_DONE: the status is work's, VPU_ERR_INTERNAL for more than 1 GiB of
  * result. Otherwise it is VPU_ERR_LIMIT or VPU_ERR_INTERNAL, with a message
  * that says what happened ("took more than 5 s of the processor's time") in
  * want of what was done. VPU_ERR_IO: no process can be started; then, too,
  * out->end is TASK_DIED. */
-vpu_status task_run(const task_job *job, arena *a, task_result *out,
-                    vpu_error *err);
+vpu_status task_run(const task_job *job, task_copy *early, arena *a,
+                    task_result *out, vpu_error *err);
 
 /* Whether a program that failed says in its messages that memory was short. */
 bool task_says_short(const char *messages);

@@ -257,43 +257,75 @@ static vpu_status link_parts(const origin *o, const kernel_compile_config *cfg,
     return st;
 }
 
-/* LLVM takes as long to load as clang takes to start. Where it cannot be,
- * artifact_build says so. */
-static void begin_llvm(void)
+/* One kernel on its way to the compiled form. */
+typedef struct {
+    const origin *o;
+    const kernel_compile_config *cfg;
+    arena *scratch;
+    artifact *out;
+    artifact_job job;
+    task_copy *early;
+} building;
+
+/* LLVM takes as long to load as clang takes to start. */
+static void begin_early(void *user)
 {
-    jit_begin_llvm(NULL);
+    building *b = user;
+
+    if (!b->early)
+        b->early = artifact_begin(&b->job);
+}
+
+static void drop_early(void *user)
+{
+    building *b = user;
+
+    task_drop(b->early);
+}
+
+static vpu_status build_with(void *user, vpu_error *err)
+{
+    building *b = user;
+    const origin *o = b->o;
+    const kernel_compile_config *cfg = b->cfg;
+    fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
+    fe_job front = front_of(o->name, o->text, cfg);
+    vpu_status st = VPU_OK;
+
+    front.meanwhile = (fe_meanwhile){begin_early, b};
+    take_options(&front, cfg->user.options, cfg->user.n_options, cfg->checking,
+                 b->scratch);
+    if (!o->is_bitcode)
+        st = fe_compile(&front, b->scratch, &unit, err);
+    if (!st && o->n_parts)
+        st = link_parts(o, cfg, b->scratch, &unit, err);
+    if (st)
+        return st;
+    b->job.bitcode = unit.bitcode;
+    b->job.n_bytes = unit.n_bytes;
+    b->job.deps = unit.deps;
+    b->job.n_deps = unit.n_deps;
+    return artifact_build(&b->job, &b->early, b->scratch, b->out, err);
 }
 
 static vpu_status build(const origin *o, const kernel_compile_config *cfg,
                         arena *scratch, artifact *x, vpu_error *err)
 {
-    fe_unit unit = {.bitcode = (char *)o->content, .n_bytes = o->n};
-    fe_job front = front_of(o->name, o->text, cfg);
-    artifact_job job = {.path = o->name,
-                        .entry = o->entry,
-                        .kind = host_kind(cfg),
-                        .debug = cfg->debug,
-                        .checking = cfg->checking,
-                        .structures = cfg->user.structures,
-                        .local = local_of(cfg),
-                        .compiler = fe_clang_fingerprint(scratch),
-                        .limits = cfg->user.limits};
-    vpu_status st = VPU_OK;
+    building b = {.o = o,
+                  .cfg = cfg,
+                  .scratch = scratch,
+                  .out = x,
+                  .job = {.path = o->name,
+                          .entry = o->entry,
+                          .kind = host_kind(cfg),
+                          .debug = cfg->debug,
+                          .checking = cfg->checking,
+                          .structures = cfg->user.structures,
+                          .local = local_of(cfg),
+                          .compiler = fe_clang_fingerprint(scratch),
+                          .limits = cfg->user.limits}};
 
-    front.meanwhile = begin_llvm;
-    take_options(&front, cfg->user.options, cfg->user.n_options, cfg->checking,
-                 scratch);
-    if (!o->is_bitcode)
-        st = fe_compile(&front, scratch, &unit, err);
-    if (!st && o->n_parts)
-        st = link_parts(o, cfg, scratch, &unit, err);
-    if (st)
-        return st;
-    job.bitcode = unit.bitcode;
-    job.n_bytes = unit.n_bytes;
-    job.deps = unit.deps;
-    job.n_deps = unit.n_deps;
-    return artifact_build(&job, scratch, x, err);
+    return oom_finally(build_with, drop_early, &b, err);
 }
 
 typedef struct {
@@ -618,7 +650,7 @@ static vpu_status build_bin(const kernel_source *file,
         return st;
     job.bitcode = plain.bitcode;
     job.n_bytes = plain.n_bytes;
-    return artifact_build(&job, a, x, err);
+    return artifact_build(&job, NULL, a, x, err);
 }
 
 vpu_status kernel_build_bin(const kernel_source *file,

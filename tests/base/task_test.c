@@ -1,5 +1,6 @@
 /* Work in a copy of the process: what it hands over, and how it is stopped. */
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,9 +40,9 @@ static void teardown(void)
 
 static vpu_status run(task_fn *work, void *user, child_limits limits)
 {
-    const task_job job = {work, user, limits, NULL};
+    const task_job job = {.work = work, .user = user, .limits = limits};
     task_result r;
-    vpu_status st = task_run(&job, a, &r, &err);
+    vpu_status st = task_run(&job, NULL, a, &r, &err);
 
     out = r.bytes;
     n = r.n;
@@ -222,7 +224,7 @@ START_TEST(lock_is_free_in_the_copy)
 
     ck_assert(!pthread_create(&t, NULL, hold_and_let_go, NULL));
     for (int i = 0; i < 50; i++)
-        ck_assert_msg(!task_run(&job, a, &r, &err), "%s", err.msg);
+        ck_assert_msg(!task_run(&job, NULL, a, &r, &err), "%s", err.msg);
     stop = true;
     pthread_join(t, NULL);
 }
@@ -267,6 +269,153 @@ START_TEST(a_lock_that_nobody_gives_back)
 }
 END_TEST
 
+/* --- copies made early ---------------------------------------------------- */
+
+/* How an early copy gets ready. */
+typedef enum { QUICK, REFUSES, WAITS_FOR_LOCK, TAKES_MEMORY } getting_ready;
+
+typedef struct {
+    getting_ready how;
+    task_input input;
+    int prepared, value;
+} early_user;
+
+static bool get_ready(void *user)
+{
+    enum { MUCH = 200 << 20 };
+    early_user *u = user;
+    char *much;
+
+    u->prepared++;
+    switch (u->how) {
+    case REFUSES:
+        return false;
+    case WAITS_FOR_LOCK:
+        pthread_mutex_lock(&lock);
+        return true;
+    case TAKES_MEMORY:
+        much = malloc(MUCH);
+        if (much)
+            memset(much, 1, MUCH);
+        return much;
+    default:
+        return true;
+    }
+}
+
+/* The input backwards; then how often it was made ready, and the value. */
+static vpu_status turn_round(void *user, arena *own, unsigned char **bytes,
+                             size_t *n_bytes, vpu_error *e)
+{
+    const early_user *u = user;
+
+    (void)e;
+    *n_bytes = u->input.n + 2;
+    *bytes = arena_push(own, *n_bytes, 1, 1);
+    for (size_t i = 0; i < u->input.n; i++)
+        (*bytes)[i] = u->input.bytes[u->input.n - 1 - i];
+    (*bytes)[u->input.n] = (unsigned char)u->prepared;
+    (*bytes)[u->input.n + 1] = (unsigned char)u->value;
+    return VPU_OK;
+}
+
+static task_job early_job(early_user *u)
+{
+    return (task_job){.work = turn_round,
+                      .user = u,
+                      .limits = {.bytes = 64 << 20},
+                      .prepare = get_ready,
+                      .input = &u->input};
+}
+
+/* Made when the value was 1, run when it is 2. */
+static void run_early(getting_ready how, size_t n_input)
+{
+    early_user u = {.how = how, .value = 1};
+    const task_job job = early_job(&u);
+    task_copy *early = task_begin(&job);
+    unsigned char *input = malloc(n_input + 1);
+    task_result r;
+
+    ck_assert_ptr_nonnull(early);
+    ck_assert_ptr_nonnull(input);
+    for (size_t i = 0; i < n_input; i++)
+        input[i] = (unsigned char)(i * 11);
+    u.input = (task_input){input, n_input};
+    u.value = 2;
+    ck_assert_msg(!task_run(&job, early, a, &r, &err), "%s", err.msg);
+    ck_assert_int_eq(r.end, TASK_DONE);
+    ck_assert_uint_eq(r.n, n_input + 2);
+    for (size_t i = 0; i < n_input; i++)
+        if (r.bytes[i] != input[n_input - 1 - i])
+            ck_abort_msg("byte %zu of %zu", i, n_input);
+    out = r.bytes + n_input;
+    free(input);
+}
+
+START_TEST(an_early_copy_gets_its_input)
+{
+    static const size_t sizes[] = {0, 1, 70000, 30000001};
+
+    run_early(QUICK, sizes[_i]);
+    ck_assert_int_eq(out[0], 1);
+    ck_assert_int_eq(out[1], 1); /* what it was made with */
+}
+END_TEST
+
+START_TEST(memory_to_get_ready_is_not_counted)
+{
+    run_early(TAKES_MEMORY, 10);
+    ck_assert_int_eq(out[0], 1);
+}
+END_TEST
+
+START_TEST(without_an_early_copy_another_one_works)
+{
+    early_user u = {.input = {(const unsigned char *)"ab", 2}, .value = 3};
+    const task_job job = early_job(&u);
+    task_result r;
+
+    run_early(REFUSES, 10);
+    ck_assert_int_eq(out[0], 0);
+    ck_assert_int_eq(out[1], 2);
+    ck_assert_msg(!task_run(&job, NULL, a, &r, &err), "%s", err.msg);
+    ck_assert_uint_eq(r.n, 4);
+    ck_assert(!memcmp(r.bytes, "ba\0\3", 4));
+}
+END_TEST
+
+START_TEST(an_early_copy_that_waits_for_a_lock)
+{
+    pthread_t t;
+
+    ck_assert(!pthread_create(&t, NULL, hold_for_a_while, NULL));
+    while (!atomic_load(&is_held))
+        sched_yield();
+    run_early(WAITS_FOR_LOCK, 10);
+    ck_assert_int_eq(out[0], 0);
+    pthread_join(t, NULL);
+}
+END_TEST
+
+START_TEST(a_copy_in_vain_leaves_nothing)
+{
+    early_user u = {.how = _i ? WAITS_FOR_LOCK : QUICK};
+    const task_job job = early_job(&u);
+    int before = dup(0);
+
+    pthread_mutex_lock(&lock);
+    task_drop(task_begin(&job));
+    pthread_mutex_unlock(&lock);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    ck_assert_int_eq(errno, ECHILD);
+    close(before);
+    ck_assert_int_eq(dup(0), before); /* no descriptor is open that was not */
+    close(before);
+    task_drop(NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("task");
@@ -285,6 +434,11 @@ int main(void)
     tcase_add_loop_test(c, signal_ends_it, 0, 4);
     tcase_add_test(c, lock_is_free_in_the_copy);
     tcase_add_test(c, a_lock_that_nobody_gives_back);
+    tcase_add_loop_test(c, an_early_copy_gets_its_input, 0, 4);
+    tcase_add_test(c, memory_to_get_ready_is_not_counted);
+    tcase_add_test(c, without_an_early_copy_another_one_works);
+    tcase_add_test(c, an_early_copy_that_waits_for_a_lock);
+    tcase_add_loop_test(c, a_copy_in_vain_leaves_nothing, 0, 2);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -269,7 +269,7 @@ static bool entry_of(const fe_unit *unit, const char *entry, arena *a,
                               .entry = entry,
                               .kind = ARTIFACT_NO_HOST};
 
-    if (artifact_build(&job, a, &x, err) ||
+    if (artifact_build(&job, NULL, a, &x, err) ||
         artifact_read(x.file, x.n_bytes, a, &k, NULL, err) ||
         kernel_programs(&k, a, programs, err))
         return false;

@@ -209,7 +209,7 @@ static vpu_status await(pid_t pid, const char *name, const child_limits *limits,
 }
 
 vpu_status fe_clang(char *const *argv, const int files[3],
-                    const child_limits *given, void (*meanwhile)(void),
+                    const child_limits *given, const fe_meanwhile *meanwhile,
                     int *exit_code, vpu_error *err)
 {
     const child_limits limits = budget_or_default(given);
@@ -233,8 +233,8 @@ vpu_status fe_clang(char *const *argv, const int files[3],
             argv[0], argv[0]);
     if (rc)
         return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    if (meanwhile)
-        meanwhile();
+    if (meanwhile && meanwhile->call)
+        meanwhile->call(meanwhile->user);
     st = await(pid, argv[0], &limits, exit_code, err);
     child_forget(pid);
     return st;

@@ -35,17 +35,23 @@ const char *const *fe_look_in(arena *a, const char *path,
 
 enum { FE_EXIT_UNKNOWN = -1 };
 
+/* Called when clang has begun, for what will be needed once it has ended. */
+typedef struct {
+    void (*call)(void *user); /* NULL: nothing is */
+    void *user;
+} fe_meanwhile;
+
 /* Run it to its end with these files as its standard input, output and error
  * output; -1: /dev/null. It gets none of the environment that changes what it
- * does. limits: NULL = budget.h's. *exit_code: 128 when a signal ended it,
- * FE_EXIT_UNKNOWN when somebody else waited for it: the program around us
- * ignores SIGCHLD, or waits for all of its children.
+ * does. limits: NULL = budget.h's. meanwhile: or NULL. *exit_code: 128 when a
+ * signal ended it, FE_EXIT_UNKNOWN when somebody else waited for it: the
+ * program around us ignores SIGCHLD, or waits for all of its children.
  *
  * VPU_ERR_IO     not installed, or cannot be started; it waited for ever
  * VPU_ERR_LIMIT  it took more time than it may; when it took more memory, it
  *                says so itself and ends */
 vpu_status fe_clang(char *const *argv, const int files[3],
-                    const child_limits *limits, void (*meanwhile)(void),
+                    const child_limits *limits, const fe_meanwhile *meanwhile,
                     int *exit_code, vpu_error *err);
 
 #endif

@@ -103,7 +103,7 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     files[2] = open(diag_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (files[2] < 0)
         return err_set(err, VPU_ERR_IO, "%s: %s", diag_path, strerror(errno));
-    st = fe_clang(argv, files, job->limits, job->meanwhile, exit_code, err);
+    st = fe_clang(argv, files, job->limits, &job->meanwhile, exit_code, err);
     close(files[2]);
     return st;
 }

@@ -15,6 +15,7 @@
 #include "base/child.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "sim/compiler/front/clang.h"
 
 typedef struct {
     char *bitcode;
@@ -34,8 +35,7 @@ typedef struct {
     bool debug; /* with all debug information, paths as they really are */
     const child_limits *limits; /* NULL = budget.h's */
     const log_sink *log;        /* warnings of the compiler */
-    /* Called while clang runs, for what will be needed then; or NULL. */
-    void (*meanwhile)(void);
+    fe_meanwhile meanwhile;     /* it may be called more than once */
 } fe_job;
 
 /* Result in the arena.

@@ -3,6 +3,7 @@
 #ifndef VPU_SIM_COMPILER_STORE_ARTIFACT_H
 #define VPU_SIM_COMPILER_STORE_ARTIFACT_H
 
+#include "base/task.h"
 #include "sim/compiler/abi/types.h"
 #include "sim/compiler/front/frontend.h"
 
@@ -39,13 +40,20 @@ typedef struct {
     const child_limits *limits; /* NULL = budget.h's */
 } artifact_job;
 
+/* The process for artifact_build, made while the job's bitcode and deps are not
+ * known yet: it loads LLVM. The calling thread gives it to artifact_build or to
+ * task_drop. NULL: there is none, and artifact_build makes one. */
+task_copy *artifact_begin(const artifact_job *job);
+
 /* Middle end, SHAVE program and host object, made in a process of its own.
+ * *early: artifact_begin's for the same job, or NULL; NULL then. early NULL:
+ * likewise.
  *
  * VPU_ERR_LIMIT     the limits are too small, and the sizes compiled code has
  * VPU_ERR_INTERNAL  that process died; message: how
  * the errors of kernel_compile but for those of clang */
-vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
-                          vpu_error *err);
+vpu_status artifact_build(const artifact_job *job, task_copy **early, arena *a,
+                          artifact *out, vpu_error *err);
 
 /* The host object in an artifact's file; bytes NULL: it has none. */
 typedef struct {

@@ -2,56 +2,21 @@
  * ours. It runs in a task, so that no kernel makes it run for ever or ends the
  * process. */
 #include <llvm-c/Core.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/task.h"
 #include "sim/compiler/front/budget.h"
 #include "sim/compiler/host/hostcode.h"
-#include "sim/compiler/host/recompute.h"
 #include "sim/compiler/middle/middle.h"
 #include "sim/compiler/store/artifact_priv.h"
+#include "sim/compiler/store/codegen.h"
 #include "sim/compiler/store/jit.h"
 #include "sim/compiler/store/sizes.h"
 #include "sim/ir/ir.h"
 #include "sim/shave/shave.h"
-
-/* From the second unrolling on they are for loops over work-items between
- * barriers: which barrier all items must reach, what does not depend on the
- * item and what split_items.h decides by pieces, is decided outside the loop;
- * cycles become one addition to wait for, or a multiplication where nothing
- * else is left. More of the same between them makes no kernel of kernels/ and
- * the bench faster. What code they make must be seen through (tests/support/
- * scan.h): vector code of such loops, and the log's bounds without the first
- * unrolling, are not. */
-static const char host_passes[] =
-    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop-simplify,lcssa,loop-mssa(licm),gvn,"
-    "instcombine<no-verify-fixpoint>,loop(indvars),loop-unroll<O2;no-runtime>,"
-    "instcombine<no-verify-fixpoint>,"
-    "loop-simplify,lcssa,loop-mssa(licm,simple-loop-unswitch<nontrivial>),"
-    "jump-threading,simplifycfg,instcombine<no-verify-fixpoint>,"
-    "loop-unroll<O2;no-runtime>,simplifycfg,reassociate,"
-    "loop-simplify,lcssa,loop-mssa(licm),instcombine<no-verify-fixpoint>,"
-    "simplifycfg,loop(indvars,loop-deletion),adce)";
-
-/* What the host's processor has, without AVX512-FP16: LLVM 19 converts halves
- * to saturated shorts with it and makes -32768 of NaN, not 0. It comes last,
- * since AVX10 would switch it on again. */
-static const char *host_features(arena *a)
-{
-    char *all = LLVMGetHostCPUFeatures();
-    const char *r = arena_printf(
-        a, "%s%s", all, strstr(all, "+avx512fp16") ? ",-avx512fp16" : "");
-
-    LLVMDisposeMessage(all);
-    return r;
-}
 
 /* --- layout of program-scope data ---------------------------------------- */
 
@@ -201,101 +166,7 @@ static vpu_status place_globals(const middle_unit *u, const artifact_job *job,
     return VPU_OK;
 }
 
-/* A function of more blocks is not worth the better code: the time that LLVM
- * takes to find registers for it grows with the square of its blocks, 2 s for
- * so many, and its code runs half as fast without. */
-enum { MANY_BLOCKS = 2048 };
-
 /* --- the parts ----------------------------------------------------------- */
-
-typedef struct {
-    LLVMTargetRef target;
-    char *triple, *cpu;
-    const char *features;
-} host_target;
-
-static LLVMTargetMachineRef code_generator(const host_target *t, bool good)
-{
-    return LLVMCreateTargetMachine(t->target, t->triple, t->cpu, t->features,
-                                   good ? LLVMCodeGenLevelDefault
-                                        : LLVMCodeGenLevelNone,
-                                   LLVMRelocPIC, LLVMCodeModelJITDefault);
-}
-
-/* Of the function with the most. */
-static unsigned most_blocks(LLVMModuleRef m)
-{
-    unsigned most = 0;
-
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f;
-         f = LLVMGetNextFunction(f)) {
-        unsigned n = LLVMCountBasicBlocks(f);
-
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
-static vpu_status make_host_object(LLVMModuleRef m, bool debug, arena *a,
-                                   uint8_t **out, size_t *n, vpu_error *err)
-{
-    host_target t = {.triple = LLVMGetDefaultTargetTriple(),
-                     .cpu = LLVMGetHostCPUName(),
-                     .features = host_features(a)};
-    char *msg = NULL;
-    LLVMTargetMachineRef tm = NULL;
-    LLVMPassBuilderOptionsRef o = LLVMCreatePassBuilderOptions();
-    LLVMMemoryBufferRef buf = NULL;
-    LLVMErrorRef e;
-    vpu_status st = VPU_OK;
-
-    if (LLVMGetTargetFromTriple(t.triple, &t.target, &msg)) {
-        st = err_set(err, VPU_ERR_UNSUPPORTED, "%s", msg);
-        goto out;
-    }
-    tm = code_generator(&t, !debug);
-    LLVMSetTarget(m, t.triple);
-    {
-        LLVMTargetDataRef td = LLVMCreateTargetDataLayout(tm);
-
-        LLVMSetModuleDataLayout(m, td);
-        LLVMDisposeTargetData(td);
-    }
-    e = LLVMRunPasses(m, debug ? "verify" : host_passes, tm, o);
-    if (e) {
-        char *text = LLVMGetErrorMessage(e);
-
-        st = err_set(err, VPU_ERR_COMPILE, "host optimiser: %s", text);
-        LLVMDisposeErrorMessage(text);
-        goto out;
-    }
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !debug;
-         f = LLVMGetNextFunction(f))
-        recompute_cheap_values(f, a);
-    if (!debug && most_blocks(m) > MANY_BLOCKS) {
-        LLVMDisposeTargetMachine(tm);
-        tm = code_generator(&t, false);
-    }
-    hostcode_close(m);
-    if (getenv("VPU_DUMP") && strstr(getenv("VPU_DUMP"), "host"))
-        LLVMDumpModule(m);
-    if (LLVMTargetMachineEmitToMemoryBuffer(tm, m, LLVMObjectFile, &msg,
-                                            &buf)) {
-        st = err_set(err, VPU_ERR_COMPILE, "host code: %s", msg);
-        goto out;
-    }
-    *n = LLVMGetBufferSize(buf);
-    *out = arena_memdup(a, LLVMGetBufferStart(buf), *n);
-    LLVMDisposeMemoryBuffer(buf);
-out:
-    LLVMDisposeMessage(msg);
-    if (tm)
-        LLVMDisposeTargetMachine(tm);
-    LLVMDisposePassBuilderOptions(o);
-    LLVMDisposeMessage(t.triple);
-    LLVMDisposeMessage(t.cpu);
-    return st;
-}
 
 /* A cycle a block, so that limits of cycles and time end loops here, too. */
 static shave_program without_program(LLVMValueRef fn, arena *a)
@@ -374,7 +245,7 @@ static vpu_status make_code(code *c, vpu_error *err)
         if (c->unit->variants[v].fn)
             st = make_variant(c, v, hm, err);
     if (!st && c->kind != ARTIFACT_NO_HOST)
-        st = make_host_object(hm, debug, c->a, &c->object, &c->n_object, err);
+        st = codegen_object(hm, debug, c->a, &c->object, &c->n_object, err);
     LLVMDisposeModule(hm);
     return st;
 }
@@ -454,55 +325,123 @@ static vpu_status build_in(LLVMContextRef c, const artifact_job *job, arena *a,
 
 /* --- apart from the process ---------------------------------------------- */
 
-/* What the code generator takes options for alone, of this process. Strength
- * reduction takes half of its time, and the middle's passes reduce the loops
- * already: timed runs are as fast without it, untimed ones up to 8 % slower.
- * No kernel is slower without a search for values that could move to other
- * registers. (A second scheduler takes as long, but without it the log's bounds
- * are not seen in some code: tests/support/scan.h.) */
-static void set_code_generator(void)
-{
-    static const char *const words[] = {
-        "vpu",
-        "-disable-lsr",
-#ifdef __x86_64__
-        "-disable-x86-domain-reassignment",
-#endif
-    };
+/* A job, and what the process it is built in needs besides. */
+typedef struct {
+    artifact_job job;
+    task_input input; /* write_input's */
+    bool is_ready;
+} apart;
 
-    LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, "");
+/* What clang makes: the bitcode's length, the bitcode, the names. */
+static void write_input(const artifact_job *job, arena *a, task_input *out)
+{
+    const uint64_t n = job->n_bytes;
+    str s = {.arena = a};
+
+    str_add(&s, (const char *)&n, sizeof n);
+    str_add(&s, job->bitcode, job->n_bytes);
+    for (uint32_t i = 0; i < job->n_deps; i++)
+        str_add(&s, job->deps[i], strlen(job->deps[i]) + 1);
+    *out = (task_input){(const unsigned char *)s.data, s.n};
+}
+
+/* In the same process, or in a copy of it. */
+static void read_input(const task_input *in, arena *a, artifact_job *job)
+{
+    const char *at = (const char *)in->bytes, *end = at + in->n;
+    const char **deps = NULL;
+    size_t n_deps = 0, cap = 0;
+    uint64_t n;
+
+    memcpy(&n, at, sizeof n);
+    job->bitcode = at + sizeof n;
+    job->n_bytes = (size_t)n;
+    for (at = job->bitcode + n; at < end; at += strlen(at) + 1)
+        *arena_append(a, deps, n_deps, cap) = at;
+    job->deps = deps;
+    job->n_deps = (uint32_t)n_deps;
+}
+
+static vpu_status get_ready(apart *p, vpu_error *err)
+{
+    vpu_status st;
+
+    if (p->is_ready)
+        return VPU_OK;
+    st = jit_begin_llvm(err);
+    if (!st)
+        codegen_begin();
+    p->is_ready = !st;
+    return st;
+}
+
+static bool prepare(void *user)
+{
+    const apart *p = user;
+    bool ok = !get_ready(user, NULL);
+
+    if (ok && p->job.kind != ARTIFACT_NO_HOST &&
+        p->job.kind != ARTIFACT_HOST_DEBUG)
+        codegen_warm();
+    return ok;
 }
 
 static vpu_status build_apart(void *user, arena *a, unsigned char **out,
                               size_t *n, vpu_error *err)
 {
-    const artifact_job *job = user;
-    LLVMContextRef c = LLVMContextCreate();
+    apart *p = user;
     artifact x = {0};
-    vpu_status st;
+    vpu_status st = get_ready(p, err);
 
-    set_code_generator();
-    st = build_in(c, job, a, &x, err);
+    read_input(&p->input, a, &p->job);
+    if (!st) /* the context goes with the process */
+        st = build_in(LLVMContextCreate(), &p->job, a, &x, err);
     *out = x.file;
     *n = x.n_bytes;
-    return st; /* the context goes with the process */
+    return st;
 }
 
-vpu_status artifact_build(const artifact_job *job, arena *a, artifact *out,
-                          vpu_error *err)
+static task_job task_of(apart *p)
 {
-    artifact_job copy = *job;
-    const task_job task = {.work = build_apart,
-                           .user = &copy,
-                           .limits = budget_or_default(job->limits),
-                           .held = jit_lock()};
+    return (task_job){.work = build_apart,
+                      .user = p,
+                      .limits = budget_or_default(p->job.limits),
+                      .held = jit_lock(),
+                      .prepare = prepare,
+                      .input = &p->input};
+}
+
+task_copy *artifact_begin(const artifact_job *job)
+{
+    /* To a process that compiles once LLVM is of no use; one that does so again
+     * loads it for all the copies to come. */
+    static atomic_flag again = ATOMIC_FLAG_INIT;
+    apart p = {.job = *job};
+    const task_job task = task_of(&p);
+
+    if (atomic_flag_test_and_set(&again) && jit_begin_llvm(NULL))
+        return NULL;
+    return task_begin(&task);
+}
+
+vpu_status artifact_build(const artifact_job *job, task_copy **early, arena *a,
+                          artifact *out, vpu_error *err)
+{
+    apart p = {.job = *job};
+    const task_job task = task_of(&p);
+    task_copy *made = early ? *early : NULL;
     task_result r;
-    vpu_status st = jit_begin_llvm(err);
+    vpu_status st = VPU_OK;
 
     *out = (artifact){0};
+    write_input(job, a, &p.input);
+    if (!made) /* once, not in each copy */
+        st = jit_begin_llvm(err);
     if (st)
         return st;
-    st = task_run(&task, a, &r, err);
+    if (early)
+        *early = NULL;
+    st = task_run(&task, made, a, &r, err);
     *out = (artifact){.file = r.bytes, .n_bytes = r.n};
     if (r.end == TASK_DONE)
         return st;
