@@ -269,8 +269,8 @@ $(OUT)/tests/usb/preload_test: | $(PRELOAD)
 $(POOLS): %: %.o $(OUT)/tests/runtime/pool/networks.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 $(BENCH): $(patsubst %.c,$(OUT)/%.o,$(filter-out %/clhost.c %/timeline.c %/library.c,\
-            $(sort $(wildcard tests/bench/*.c)))) $(OUT)/libvpu.a
-	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
+            $(sort $(wildcard tests/bench/*.c)))) $(LATE) $(OUT)/libvpu.a
+	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) -Wl,--as-needed $(LIB_LDLIBS)
 $(FUZZ): private ALL_LDFLAGS += -fsanitize=fuzzer
 $(FIDELITY): $(patsubst %.c,$(OUT)/%.o,$(filter-out %_test.c,\
                $(sort $(wildcard tests/fidelity/*.c)))) $(OUT)/libvpu.a

@@ -376,6 +376,8 @@ static const struct {
 static double time_process(const char *line, bool cold)
 {
     static proc_result r;
+    const char *cache = getenv("XDG_CACHE_HOME");
+    char *before = cache ? strdup(cache) : NULL;
     char dir[] = "/tmp/vpu-bench-XXXXXX", words[512];
     double s[RUNS];
 
@@ -383,8 +385,10 @@ static double time_process(const char *line, bool cold)
         perror(dir);
         exit(1);
     }
-    snprintf(words, sizeof words, "env XDG_CACHE_HOME=%s/cache %s %s --quiet",
-             dir, vpu, line);
+    /* Not by env, which takes a tenth of the shortest of them. */
+    snprintf(words, sizeof words, "%s/cache", dir);
+    setenv("XDG_CACHE_HOME", words, 1);
+    snprintf(words, sizeof words, "%s %s --quiet", vpu, line);
     if (!cold)
         proc_run_findings(words, 1, &r);
     for (int i = 0; i < RUNS; i++) {
@@ -394,6 +398,11 @@ static double time_process(const char *line, bool cold)
             remove_tree(dir);
     }
     remove_tree(dir);
+    if (before)
+        setenv("XDG_CACHE_HOME", before, 1);
+    else
+        unsetenv("XDG_CACHE_HOME");
+    free(before);
     return proc_median(s, RUNS);
 }
 

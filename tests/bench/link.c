@@ -247,7 +247,7 @@ json_t *bench_link(const char *vpu)
     usb2 = time_inferences(vpu, file, n, "usb2");
     arena_destroy(a);
     printf(
-        "echo of %d MB through XLink      %8.2f GB/s there and as much back\n",
+        "\necho of %d MB through XLink      %8.2f GB/s there and as much back\n",
         ECHO_PACKET / 1000 * ECHO_PACKETS / 1000, rate * 1e-9);
     printf("an inference on a virtual stick %8.0f us, %.0f packets\n",
            fast.each_s * 1e6, fast.packets);
