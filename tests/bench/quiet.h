@@ -1,0 +1,31 @@
+/* Waiting for moments in which this machine is ours. Others on the same host
+ * take turns, of milliseconds to minutes, in which a thread gets half of its
+ * speed, and what is measured in one of them says nothing of us. A moment is
+ * quiet when a loop of sums takes hardly longer than it ever did in this
+ * process, on each processor it may use. */
+#ifndef VPU_TESTS_BENCH_QUIET_H
+#define VPU_TESTS_BENCH_QUIET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Until a quiet moment; at most three seconds, and ten minutes in all. Whether
+ * it is one. */
+bool quiet_wait(void);
+
+/* Behind something of so many seconds that began in a quiet moment, for the
+ * times-th time: false, it was not alone, and is to be measured again. What
+ * takes more than a second never is, nor anything for the fifth time or when
+ * ten minutes were lost this way. */
+bool quiet_stayed(double seconds, uint32_t times);
+
+typedef struct {
+    double least_s;       /* of the loop */
+    double waited_s;      /* in all, with what was measured again */
+    uint32_t runs, again; /* measured; of these again */
+    uint32_t disturbed;   /* kept though they were not alone */
+} quiet_report;
+
+quiet_report quiet_told(void);
+
+#endif
