@@ -359,6 +359,75 @@ START_TEST(sums)
 }
 END_TEST
 
+/* --- bench-docs ----------------------------------------------------------- */
+
+static const char output_of_bench[] =
+    "{\"slices\": 1000, \"open_s\": 0.25, \"memory_mib\": 7, "
+    "\"frame_p99_ms\": 1.5}\n"
+    "                      ours   theirs\n"
+    "a kernel               2.50     9.00\n"
+    "vpu: a line of the program's own\n"
+    "b kernel               3.50     8.00\n"
+    "\n"
+    "the other table        ours\n"
+    "c kernel               4.50\n"
+    "     100000 one-item groups   5.5 ms\n"
+    "    1000000 one-item groups   6.5 ms\n";
+
+/* Documents with tables of an older run, and a block that is none. */
+static void write_documents(void)
+{
+    static const char *const others[] = {"README", "docs/speed", "docs/timing"};
+
+    terminal_text(&p, "docs/viewer" MD,
+                  "| 1,000 | 9.9 s | 9 MiB | 9.9 ms |\n| 2,000 | x |\n");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        terminal_text(&p, arena_printf(p.arena, "%s" MD, others[i]),
+                      "```sh\nthe other table        ours\n```\n"
+                      "\n```\n                      ours   theirs\n"
+                      "a kernel               1.00     1.00\n```\nwords\n"
+                      "```\n     100000 one-item groups   1.1 ms\n```\n");
+}
+
+static const char *bench_docs(const char *output, int *status)
+{
+    int made;
+
+    shell("mkdir -p docs", &made);
+    write_documents();
+    terminal_text(&p, "output", output);
+    return shell(arena_printf(p.arena, "%s/scripts/bench-docs output", root),
+                 status);
+}
+
+START_TEST(tables_of_a_run)
+{
+    int status;
+    const char *out = bench_docs(output_of_bench, &status);
+
+    ck_assert_msg(!status, "%s", out);
+    out = shell("cat docs/speed" MD " docs/viewer" MD, &status);
+    ck_assert_str_eq(out, "```sh\nthe other table        ours\n```\n"
+                          "\n```\n                      ours   theirs\n"
+                          "a kernel               2.50     9.00\n"
+                          "b kernel               3.50     8.00\n```\nwords\n"
+                          "```\n     100000 one-item groups   5.5 ms\n"
+                          "    1000000 one-item groups   6.5 ms\n```\n"
+                          "| 1,000 | 0.2 s | 7 MiB | 1.5 ms |\n"
+                          "| 2,000 | x |\n");
+}
+END_TEST
+
+START_TEST(no_run_at_all)
+{
+    int status;
+    const char *out = bench_docs("a kernel 2.50 9.00\n", &status);
+
+    ck_assert_int_eq(status, 1);
+    ck_assert_msg(strstr(out, "no table of this output") != NULL, "%s", out);
+}
+END_TEST
+
 /* --- deps ---------------------------------------------------------------- */
 
 /* An apt-get that another one keeps out for its first calls, or that finds no
@@ -507,6 +576,8 @@ int main(void)
     tcase_add_loop_test(c, citation, 0, sizeof citations / sizeof *citations);
     tcase_add_loop_test(c, page, 0, sizeof pages / sizeof *pages);
     tcase_add_test(c, pages_are_current);
+    tcase_add_test(c, tables_of_a_run);
+    tcase_add_test(c, no_run_at_all);
     tcase_add_loop_test(c, locks, 0, sizeof installs / sizeof *installs);
     tcase_add_test(c, installed);
     tcase_add_test(c, without_clang);
