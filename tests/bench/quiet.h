@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Until a quiet moment; at most three seconds, and ten minutes in all. Whether
+/* Until a quiet moment; at most two seconds, and a hundred in all. Whether
  * it is one. */
 bool quiet_wait(void);
 
 /* Behind something of so many seconds that began in a quiet moment, for the
  * times-th time: false, it was not alone, and is to be measured again. What
- * takes more than a second never is, nor anything for the fifth time or when
- * ten minutes were lost this way. */
+ * takes more than a second never is, nor anything for the fourth time or when
+ * a hundred seconds were lost this way. */
 bool quiet_stayed(double seconds, uint32_t times);
 
 typedef struct {
