@@ -13,7 +13,8 @@ static const double hardly_longer = 1.3, most_at_once_s = 2, most_s = 100,
                     long_s = 1;
 
 static volatile uint64_t result_of_loop;
-static quiet_report told = {.least_s = INFINITY};
+static double least_s = INFINITY; /* of the loop */
+static quiet_report told;
 
 /* Sums and shifts that fill a core's units for integers: what another thread
  * on the same core takes is missing here. */
@@ -48,7 +49,7 @@ static double look(const cpu_set_t *all)
         sched_setaffinity(0, sizeof one, &one);
         for (int i = 0; i < LOOKS; i++)
             fastest = fmin(fastest, loop_seconds());
-        told.least_s = fmin(told.least_s, fastest);
+        least_s = fmin(least_s, fastest);
         slowest = fmax(slowest, fastest);
     }
     sched_setaffinity(0, sizeof *all, all);
@@ -60,10 +61,10 @@ static bool is_quiet(void)
     cpu_set_t all;
 
     return sched_getaffinity(0, sizeof all, &all) ||
-           look(&all) <= hardly_longer * told.least_s;
+           look(&all) <= hardly_longer * least_s;
 }
 
-bool quiet_wait(void)
+void quiet_wait(void)
 {
     const struct timespec nap = {0, NAP_NS};
     double begin = clock_seconds(), waited = 0;
@@ -76,7 +77,6 @@ bool quiet_wait(void)
         waited = clock_seconds() - begin;
     }
     told.waited_s += waited;
-    return quiet;
 }
 
 bool quiet_stayed(double seconds, uint32_t times)

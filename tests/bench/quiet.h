@@ -9,18 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Until a quiet moment; at most two seconds, and a hundred in all. Whether
- * it is one. */
-bool quiet_wait(void);
+/* Until a quiet moment; at most two seconds, and a hundred in all. */
+void quiet_wait(void);
 
 /* Behind something of so many seconds that began in a quiet moment, for the
  * times-th time: false, it was not alone, and is to be measured again. What
- * takes more than a second never is, nor anything for the fourth time or when
- * a hundred seconds were lost this way. */
+ * takes more than a second never is, nor what ran for the third time, nor
+ * anything when a hundred seconds were lost this way. */
 bool quiet_stayed(double seconds, uint32_t times);
 
 typedef struct {
-    double least_s;       /* of the loop */
     double waited_s;      /* in all, with what was measured again */
     uint32_t runs, again; /* measured; of these again */
     uint32_t disturbed;   /* kept though they were not alone */
