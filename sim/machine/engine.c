@@ -388,7 +388,7 @@ static bool wait_until(engine *e, uint32_t i, bool ready, critical_set set)
 
     if (!ready) {
         s->blocked = true;
-        e->wakes[e->n_channels + i] = NEVER;
+        engine_sleep(e, e->n_channels + i);
         return false;
     }
     if (s->blocked) {
@@ -454,7 +454,7 @@ static bool do_step(engine *e, uint32_t i, vpu_status *st)
 static void finish_shave(engine *e, uint32_t i)
 {
     e->shaves[i].state = DONE;
-    e->wakes[e->n_channels + i] = NEVER;
+    engine_sleep(e, e->n_channels + i);
     e->n_active--;
     emit_active(e->trace, e->now, e->n_active);
 }
@@ -538,21 +538,15 @@ static vpu_status shave_event(engine *e, uint32_t i)
 
 /* --- the loop ------------------------------------------------------------ */
 
-/* The wake time of the actor to act next. Several minima side by side, because
- * a comparison waits for the one before it. (Vectors take longer: they would
- * have to wait for what was just stored in a part of them.) */
+/* The wake time of the actor to act next. */
 static uint64_t earliest(const engine *e)
 {
-    const uint64_t *wakes = &e->wakes[e->n_busy ? 0 : e->n_channels];
-    const uint64_t *end = &e->wakes[e->n_actors];
-    uint64_t least[WAKES] = {NEVER, NEVER, NEVER, NEVER};
+    uint32_t n = (e->n_actors + WAKES - 1) / WAKES;
+    uint64_t least = e->earliest[0];
 
-    for (; wakes < end; wakes += WAKES)
-        for (uint32_t k = 0; k < WAKES; k++)
-            least[k] = wakes[k] < least[k] ? wakes[k] : least[k];
-    for (uint32_t k = 1; k < WAKES; k++)
-        least[0] = least[k] < least[0] ? least[k] : least[0];
-    return least[0];
+    for (uint32_t k = 1; k < n; k++)
+        least = e->earliest[k] < least ? e->earliest[k] : least;
+    return least;
 }
 
 /* What DDR does from now to t. */
@@ -567,6 +561,15 @@ static void tell_flows(engine *e, uint64_t t)
     }
 }
 
+/* Flows end at other times than they did. */
+static void wake_running(engine *e)
+{
+    const flow_set *s = &e->flows;
+
+    for (uint32_t n = 0; n < s->n_running; n++)
+        engine_wake(e, s->running[n], s->flows[s->running[n]].finish);
+}
+
 static vpu_status replay(engine *e)
 {
     vpu_status st = VPU_OK;
@@ -576,11 +579,10 @@ static vpu_status replay(engine *e)
         uint32_t k = wake & ((1 << ACTOR_BITS) - 1);
 
         if (e->flows.dirty && t > e->now && t > e->flows.due) {
-            flow_share(&e->flows, e->now);
-            for (uint32_t n = 0; n < e->flows.n_running; n++)
-                engine_wake(e, e->flows.running[n],
-                            e->flows.flows[e->flows.running[n]].finish);
-            continue;
+            if (flow_share(&e->flows, e->now)) {
+                wake_running(e);
+                continue;
+            }
         }
         assert(wake != NEVER && t >= e->now);
         if (t > e->limit)
@@ -616,8 +618,8 @@ static void begin_launch(engine *e)
     e->n_active = e->launch->n_shaves;
     e->n_actors = e->n_channels + e->launch->n_shaves;
     emit_active(e->trace, 0, e->n_active);
-    for (uint32_t k = 0; k < FLOW_MAX + WAKES; k++)
-        e->wakes[k] = NEVER;
+    for (uint32_t k = 0; k < FLOW_MAX; k++)
+        engine_sleep(e, k);
     for (uint32_t i = 0; i < e->launch->n_shaves; i++)
         engine_wake(e, e->n_channels + i, 0);
     for (uint32_t i = 0; i < e->launch->n_shaves; i++)

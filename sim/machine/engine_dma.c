@@ -7,7 +7,6 @@ static void start_transfer(engine *e, uint32_t c, const engine_transfer *r)
 {
     engine_channel *ch = &e->channels[c];
 
-    e->n_busy++;
     *ch = (engine_channel){.busy = true, .begin = e->now, .request = *r};
     e->shaves[r->shave].transfers[r->slot][r->phase].started++;
     engine_wake(
@@ -48,8 +47,7 @@ static void end_transfer(engine *e, uint32_t c)
     if (ch->flowing && !e->launch->transactions)
         flow_end(&e->flows, c, e->now);
     ch->busy = false;
-    e->n_busy--;
-    e->wakes[c] = NEVER;
+    engine_sleep(e, c);
     s->transfers[r->slot][r->phase].ended++;
     s->open--;
     e->profile->transfers++;

@@ -11,7 +11,7 @@
  * least says both, and of actors at the same cycle it is the first. */
 enum {
     ACTOR_BITS = 7,
-    WAKES = 4 /* are looked at side by side */
+    WAKES = 4 /* have their least noted */
 };
 #define LAST_CYCLE ((UINT64_C(1) << (64 - ACTOR_BITS)) - 3)
 #define NEVER UINT64_MAX
@@ -120,8 +120,8 @@ typedef struct {
     /* The last cycle: the launch's, or the last that a wake time holds. */
     uint64_t limit;
     uint32_t n_channels, n_actors, n_active;
-    uint32_t n_busy;                  /* channels; wakes[] of others is NEVER */
-    uint64_t wakes[FLOW_MAX + WAKES]; /* engine_wake, or NEVER */
+    uint64_t wakes[FLOW_MAX];            /* engine_wake, or NEVER */
+    uint64_t earliest[FLOW_MAX / WAKES]; /* of so many actors side by side */
     dram dram;
     flow_set flows;     /* flow level */
     dram_server server; /* transaction level */
@@ -132,11 +132,28 @@ typedef struct {
     uint32_t waiting_head, n_waiting, cap_waiting;
 } engine;
 
+static inline void engine_set_wake(engine *e, uint32_t actor, uint64_t wake)
+{
+    const uint64_t *wakes = &e->wakes[actor & ~(uint32_t)(WAKES - 1)];
+    uint64_t least;
+
+    e->wakes[actor] = wake;
+    least = wakes[0];
+    for (uint32_t k = 1; k < WAKES; k++)
+        least = wakes[k] < least ? wakes[k] : least;
+    e->earliest[actor / WAKES] = least;
+}
+
 /* Any cycle behind the last is as good as another: nobody acts then. */
 static inline void engine_wake(engine *e, uint32_t actor, uint64_t cycle)
 {
     cycle = cycle <= LAST_CYCLE ? cycle : LAST_CYCLE + 1;
-    e->wakes[actor] = cycle << ACTOR_BITS | actor;
+    engine_set_wake(e, actor, cycle << ACTOR_BITS | actor);
+}
+
+static inline void engine_sleep(engine *e, uint32_t actor)
+{
+    engine_set_wake(e, actor, NEVER);
 }
 
 /* Cycles of cause on SHAVE i, from its clock on. */

@@ -129,15 +129,6 @@ static bool fit(const engine *e, uint32_t i, uint64_t cycles)
     return cycles <= e->limit && e->shaves[i].accounted <= e->limit - cycles;
 }
 
-/* n groups like that have run. */
-static void pass(engine *e, uint32_t i, uint64_t n, const uint64_t *causes,
-                 uint64_t each)
-{
-    if (e->trace)
-        emit_groups(e->trace, i, e->shaves[i].accounted, n, causes);
-    e->shaves[i].accounted += n * each;
-}
-
 bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
 {
     engine_run_cost c = cost_of(e->desc, &e->dram, step);
@@ -148,7 +139,9 @@ bool engine_run_unseen(engine *e, uint32_t i, const mach_step *step, uint64_t n)
     if (!fit(e, i, n * each))
         return false;
     causes_of(e, &c, causes);
-    pass(e, i, n, causes, each);
+    if (e->trace)
+        emit_groups(e->trace, i, e->shaves[i].accounted, n, causes);
+    e->shaves[i].accounted += n * each;
     for (int k = 0; k < MACH_N_CAUSES; k++)
         e->profile->by_cause[i][k] += n * causes[k];
     count_memory(e->profile, &step->detail.mem, 0, n);
@@ -192,19 +185,23 @@ static engine_likes *likes_of(engine *e, uint32_t i, const mach_step *like)
 uint64_t engine_run_likes(engine *e, uint32_t i)
 {
     mach_queue *q = &e->queues[i];
-    uint64_t passed = 0;
+    const mach_step *group = &q->items[q->head], *end = &q->items[q->n];
+    uint64_t at = e->shaves[i].accounted, passed = 0;
 
-    for (; q->head < q->n && q->items[q->head].like; q->head++) {
-        const mach_step *group = &q->items[q->head];
+    for (; group < end && group->like; group++) {
         engine_likes *l = likes_of(e, i, group->like);
         uint64_t n = group->more + UINT64_C(1);
 
-        if (!fit(e, i, n * l->each))
+        if (n * l->each > e->limit - at)
             break;
-        pass(e, i, n, l->causes, l->each);
+        if (e->trace)
+            emit_groups(e->trace, i, at, n, l->causes);
+        at += n * l->each;
         l->n += n;
         passed += n;
     }
+    e->shaves[i].accounted = at;
+    q->head = (uint32_t)(group - q->items);
     return passed;
 }
 
@@ -253,54 +250,66 @@ bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
 
 /* --- flow level ---------------------------------------------------------- */
 
-/* Of the banks there are, to a whole bundle: a copy of all there could be takes
- * as long as the rest. */
 static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
                       flow_need *need)
 {
     const mach_mem_counts *m = &step->detail.mem;
     uint32_t n_banks = e->dram.n_banks, line_busy = e->dram.line_busy;
 
-    need->bytes = bytes;
-    need->dma = false;
-    need->banks =
-        line_busy ? mach_banks_in_use(m) & ((UINT32_C(1) << n_banks) - 1) : 0;
-    need->requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
-    need->blocking = m->load_fills;
-    for (uint32_t b = 0; b < n_banks; b += FLOW_LANES)
-        for (uint32_t k = 0; k < FLOW_LANES; k++)
-            need->bank_busy[b + k] = (uint64_t)m->bank_lines[b + k] * line_busy;
+    *need = (flow_need){
+        .bytes = bytes,
+        .banks = line_busy
+                     ? mach_banks_in_use(m) & ((UINT32_C(1) << n_banks) - 1)
+                     : 0,
+        .requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs,
+        .blocking = m->load_fills};
+    for (uint32_t left = need->banks; left; left &= left - 1) {
+        uint32_t b = (uint32_t)__builtin_ctz(left);
+
+        need->bank_busy[b] = (uint64_t)m->bank_lines[b] * line_busy;
+    }
 }
 
-static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
+/* False: the SHAVE sleeps until the flow ends. */
+static bool start_flow(engine *e, uint32_t i, const mach_step *step)
 {
     uint32_t actor = e->n_channels + i;
     engine_shave *s = &e->shaves[i];
     uint64_t alone;
     flow_need need;
-    engine_run_cost c;
 
-    if (s->state == RUNNING) {
-        flow_end(&e->flows, actor, e->now);
-        s->state = STEPS;
-        account_run(e, i, step, &s->run.cost,
-                    e->now - s->accounted - alone_of(&s->run.cost));
+    s->run.cost = cost_of(e->desc, &e->dram, step);
+    alone = alone_of(&s->run.cost);
+    if (!s->run.cost.bytes) {
+        account_run(e, i, step, &s->run.cost, 0);
+        return true;
+    }
+    fill_need(e, step, s->run.cost.bytes, &need);
+    flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
+    engine_wake(e, actor, e->flows.flows[actor].finish);
+    s->state = RUNNING;
+    return false;
+}
+
+static void end_flow(engine *e, uint32_t i, const mach_step *step)
+{
+    engine_shave *s = &e->shaves[i];
+
+    flow_end(&e->flows, e->n_channels + i, e->now);
+    s->state = STEPS;
+    account_run(e, i, step, &s->run.cost,
+                e->now - s->accounted - alone_of(&s->run.cost));
+}
+
+static bool run_as_flow(engine *e, uint32_t i, const mach_step *step)
+{
+    if (e->shaves[i].state == RUNNING) {
+        end_flow(e, i, step);
         return true;
     }
     if (mach_moves_lines(&step->detail.mem) && !engine_in_step(e, i))
         return false;
-    c = cost_of(e->desc, &e->dram, step);
-    alone = alone_of(&c);
-    if (!c.bytes) {
-        account_run(e, i, step, &c, 0);
-        return true;
-    }
-    fill_need(e, step, c.bytes, &need);
-    flow_start(&e->flows, actor, e->now, &need, alone ? alone : 1);
-    engine_wake(e, actor, e->flows.flows[actor].finish);
-    s->run.cost = c;
-    s->state = RUNNING;
-    return false;
+    return start_flow(e, i, step);
 }
 
 /* --- transaction level --------------------------------------------------- */

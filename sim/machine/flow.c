@@ -94,29 +94,10 @@ static uint32_t bus_rate(const flow_set *s, uint64_t bytes, uint64_t work)
  * not worth reckoning. */
 #define QUEUES (ONE / 16)
 
-/* The set with bit r as told. */
-static INLINE uint32_t with_bit(uint32_t set, uint32_t r, bool is_in)
+/* The set with those bits, or without them. */
+static INLINE uint32_t with_bits(uint32_t set, uint32_t bits, bool are_in)
 {
-    return (set & ~(UINT32_C(1) << r)) | (uint32_t)is_in << r;
-}
-
-/* What the counted flows ask in all changes by what f asks, added or taken
- * away. */
-static INLINE void change_demand(flow_set *s, const flow *f, bool more)
-{
-    uint32_t over = s->over, queued = s->queued;
-
-    for (uint32_t left = f->banks | UINT32_C(1) << FLOW_BUS; left;) {
-        uint32_t r = next_of(&left);
-        uint64_t demand = s->demand[r];
-
-        demand = more ? demand + f->rate[r] : demand - f->rate[r];
-        s->demand[r] = demand;
-        over = with_bit(over, r, demand > s->capacity[r]);
-        queued = with_bit(queued, r, demand > QUEUES);
-    }
-    s->over = over;
-    s->queued = with_bit(queued, FLOW_BUS, false);
+    return are_in ? set | bits : set & ~bits;
 }
 
 /* Whether flows may slow each other down. */
@@ -248,6 +229,40 @@ static void share_all_banks(flow_set *s, const flow_need *need, uint32_t banks,
         share_banks(need, s->n_banks, work, out);
 }
 
+/* What a bank is asked for changes by what f asks of it; there f has its place,
+ * or none. */
+static INLINE void count_at_bank(flow_set *s, const flow *f, uint32_t b,
+                                 const bank_shares *shares, bool in)
+{
+    uint32_t bank = UINT32_C(1) << b, place = f->place;
+    flow_at_bank *at = &s->at_banks[b];
+    uint64_t demand =
+        in ? s->demand[b] + f->rate[b] : s->demand[b] - f->rate[b];
+
+    s->demand[b] = demand;
+    s->over = with_bits(s->over, bank, demand > ONE);
+    s->queued = with_bits(s->queued, bank, demand > QUEUES);
+    at->rate[place] = in ? shares->rate[b] / (double)ONE : 0;
+    at->queue[place] = in ? shares->half_blocking[b] / (1 << 11) : 0;
+    at->n[place / FLOW_LANES] += in ? 1 : -1;
+    at->n_all += in ? 1 : -1;
+    s->met = with_bits(s->met, bank, at->n_all > 1);
+}
+
+/* The same of the interface and all the flow's banks. */
+static INLINE void count(flow_set *s, const flow *f, const bank_shares *shares,
+                         bool in)
+{
+    uint64_t demand = s->demand[FLOW_BUS];
+
+    demand = in ? demand + f->rate[FLOW_BUS] : demand - f->rate[FLOW_BUS];
+    s->demand[FLOW_BUS] = demand;
+    s->over = with_bits(s->over, UINT32_C(1) << FLOW_BUS,
+                        demand > s->capacity[FLOW_BUS]);
+    for (uint32_t left = f->banks; left;)
+        count_at_bank(s, f, next_of(&left), shares, in);
+}
+
 /* The flow gets a place where queues are reckoned, the first that is free. */
 static void take_place(flow_set *s, flow *f, const bank_shares *shares)
 {
@@ -255,27 +270,13 @@ static void take_place(flow_set *s, flow *f, const bank_shares *shares)
     while (s->taken[f->place])
         f->place++;
     s->taken[f->place] = true;
-    for (uint32_t left = f->banks; left;) {
-        uint32_t b = next_of(&left);
-        flow_at_bank *at = &s->at_banks[b];
-
-        at->rate[f->place] = shares->rate[b] / (double)ONE;
-        at->queue[f->place] = shares->half_blocking[b] / (1 << 11);
-        at->n[f->place / FLOW_LANES]++;
-        at->n_all++;
-    }
+    count(s, f, shares, true);
 }
 
 static void leave_place(flow_set *s, const flow *f)
 {
     s->taken[f->place] = false;
-    for (uint32_t left = f->banks; left;) {
-        flow_at_bank *at = &s->at_banks[next_of(&left)];
-
-        at->rate[f->place] = at->queue[f->place] = 0;
-        at->n[f->place / FLOW_LANES]--;
-        at->n_all--;
-    }
+    count(s, f, NULL, false);
 }
 
 /* Of the banks. True: the flow counts. */
@@ -319,7 +320,6 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->counted = counts;
     if (!counts)
         return;
-    change_demand(s, f, true);
     s->running[s->n_running++] = (uint8_t)i;
     take_place(s, f, &shares);
     if (work < s->shortest || s->n_running == 1)
@@ -341,7 +341,6 @@ void flow_end(flow_set *s, uint32_t i, uint64_t now)
     s->n_running--;
     for (; at < s->n_running; at++)
         s->running[at] = s->running[at + 1];
-    change_demand(s, f, false);
     leave_place(s, f);
     f->counted = false;
     if (s->contended)
@@ -658,15 +657,12 @@ static void recall_or_agree(flow_set *s, queues *q)
     }
 }
 
-/* Nobody waits where one flow is alone. */
-static void list_uses(const flow_set *s, queues *q)
+static void list_uses(const flow_set *s, uint32_t banks, queues *q)
 {
     q->n_banks = q->n_uses = 0;
-    for (uint32_t left = s->queued; left;) {
+    for (uint32_t left = banks; left;) {
         const flow_at_bank *at = &s->at_banks[next_of(&left)];
 
-        if (at->n_all < 2)
-            continue;
         for (uint32_t k = 0; k < q->n_bundles; k++) {
             q->uses[q->n_uses] =
                 (bank_use){(const lanes *)&at->rate[k * FLOW_LANES],
@@ -677,19 +673,26 @@ static void list_uses(const flow_set *s, queues *q)
     }
 }
 
+/* Nobody waits where one flow is alone. */
+static uint32_t with_queues(const flow_set *s)
+{
+    return s->queued & s->met;
+}
+
 static void add_queues(flow_set *s, plan *p)
 {
+    uint32_t banks = with_queues(s);
     queues q;
     double *allowed = (double *)q.allowed;
     uint32_t n_places = 0;
 
+    if (!banks)
+        return;
     for (uint32_t k = 0; k < s->n_running; k++)
         if (s->flows[s->running[k]].place >= n_places)
             n_places = s->flows[s->running[k]].place + 1;
     q.n_bundles = (n_places + FLOW_LANES - 1) / FLOW_LANES;
-    list_uses(s, &q);
-    if (!q.n_banks)
-        return;
+    list_uses(s, banks, &q);
     memset(allowed, 0, q.n_bundles * sizeof *q.allowed);
     for (uint32_t k = 0; k < s->n_running; k++)
         allowed[s->flows[s->running[k]].place] = (double)(int64_t)p->speed[k];
@@ -703,36 +706,41 @@ static void add_queues(flow_set *s, plan *p)
     }
 }
 
-void flow_share(flow_set *s, uint64_t now)
+/* The shortest flow now, and whether some flow's speed is below one. */
+static void look_at_running(flow_set *s)
+{
+    s->shortest = UINT64_MAX;
+    s->slowed = false;
+    for (uint32_t k = 0; k < s->n_running; k++) {
+        const flow *f = &s->flows[s->running[k]];
+
+        s->shortest = f->length < s->shortest ? f->length : s->shortest;
+        s->slowed |= f->speed != ONE;
+    }
+}
+
+/* Decides the speeds and takes them on. */
+static void share_anew(flow_set *s, uint64_t now)
 {
     plan p;
 
-    s->dirty = false;
-    s->contended = crowded(s);
-    s->scarce = false;
     for (uint32_t k = 0; k < s->n_running; k++) {
-        flow *f = &s->flows[s->running[k]];
-
-        s->bank_lost += (now - s->shared_at) * f->lost;
+        s->bank_lost += (now - s->shared_at) * s->flows[s->running[k]].lost;
         p.speed[k] = ONE;
         p.fixed[k] = false;
         p.lost[k] = 0;
     }
-    s->shared_at = now;
     if (s->contended) {
         while (fix_scarcest(s, &p))
             s->scarce = true;
         share_by_age(s, &p);
         add_queues(s, &p);
     }
-    s->shortest = UINT64_MAX;
     for (uint32_t k = 0; k < s->n_running; k++) {
         flow *f = &s->flows[s->running[k]];
         uint64_t done;
 
         f->lost = f->dma ? 0 : p.lost[k];
-        if (f->length < s->shortest)
-            s->shortest = f->length;
         if (p.speed[k] == f->speed)
             continue;
         done = (now - f->since) * f->speed;
@@ -741,6 +749,22 @@ void flow_share(flow_set *s, uint64_t now)
         f->speed = p.speed[k];
         f->finish = now + ceil_div(f->work, f->speed);
     }
+}
+
+/* Mostly flows that are fast enough to stay so: none shares a bank, and there
+ * is enough for all. */
+bool flow_share(flow_set *s, uint64_t now)
+{
+    bool anew = s->slowed || s->over || with_queues(s);
+
+    s->dirty = false;
+    s->contended = crowded(s);
+    s->scarce = false;
+    if (anew)
+        share_anew(s, now);
+    s->shared_at = now;
+    look_at_running(s);
+    return anew;
 }
 
 uint64_t flow_lost_to_banks(const flow_set *s)

@@ -100,6 +100,7 @@ typedef struct {
     uint64_t demand[FLOW_N_RESOURCES];   /* sum of the counted flows' rates */
     uint32_t over;   /* resources of which there is not enough, bits */
     uint32_t queued; /* banks at which queues may form, bits */
+    uint32_t met;    /* banks that several counted flows use, bits */
     uint32_t n_banks;
     flow_bank_share last_share;
     flow flows[FLOW_MAX];
@@ -112,6 +113,7 @@ typedef struct {
     uint64_t due;       /* cycle: no later they are to be brought up to date */
     bool contended;     /* some speed may be below one */
     bool scarce;        /* some is because a resource is not enough */
+    bool slowed;        /* some is below one */
     uint64_t shared_at; /* cycle from which on flow.lost counts */
     uint64_t bank_lost; /* cycles Q20 that flows but DMA's lost to busy banks */
     flow_memo memos[FLOW_MEMOS];
@@ -126,8 +128,8 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
                 uint64_t work);
 void flow_end(flow_set *s, uint32_t i, uint64_t now);
 /* Bring speeds and finish times up to date; to be called before time moves on
- * past due while dirty is set. */
-void flow_share(flow_set *s, uint64_t now);
+ * past due while dirty is set. False: finish times are what they were. */
+bool flow_share(flow_set *s, uint64_t now);
 /* Cycles that flows that ended, but for DMA's, lost to busy banks. */
 uint64_t flow_lost_to_banks(const flow_set *s);
 /* Bytes per cycle Q20 that all counted flows move now. */
