@@ -47,6 +47,8 @@ typedef struct {
     uint8_t **pieces;
     uint32_t n_pieces;
     size_t n;
+    uint8_t *next; /* where the next step goes, with so much room behind */
+    size_t room;
     uint64_t unsettled;     /* of what max_bytes counts, not in n_bytes yet */
     bool short_of_memory;   /* a step was lost */
     uint32_t more;          /* of the last group */
@@ -123,21 +125,27 @@ static bool add_piece(block *b)
     pieces[b->n_pieces] = malloc(PIECE);
     if (!pieces[b->n_pieces])
         return false;
-    b->n_pieces++;
+    b->n = (size_t)b->n_pieces * PIECE;
+    b->next = pieces[b->n_pieces++];
+    b->room = PIECE;
     return true;
 }
 
 /* Room for a step; NULL: there is none. */
-static uint8_t *room_for_step(block *b)
+static inline uint8_t *room_for_step(block *b)
 {
-    size_t at = step_at(b->n);
-
-    if (at / PIECE == b->n_pieces && (b->short_of_memory || !add_piece(b))) {
+    if (b->room < LONGEST && (b->short_of_memory || !add_piece(b))) {
         b->short_of_memory = true;
         return NULL;
     }
-    b->n = at;
-    return b->pieces[at / PIECE] + at % PIECE;
+    return b->next;
+}
+
+static inline void take_room(block *b, size_t bytes)
+{
+    b->n += bytes;
+    b->next += bytes;
+    b->room -= bytes;
 }
 
 static inline uint8_t *put(uint8_t *at, const void *data, size_t n)
@@ -187,7 +195,7 @@ static bool put_like(block *b, const mach_step *s, head *h, uint8_t *to)
     if (like) {
         h->memory = LIKE;
         h->more = like->at - 1;
-        b->n += (size_t)(put_short(to, h) - to);
+        take_room(b, (size_t)(put_short(to, h) - to));
         return true;
     }
     if (b->n < UINT32_MAX) {
@@ -200,16 +208,9 @@ static bool put_like(block *b, const mach_step *s, head *h, uint8_t *to)
     return false;
 }
 
-/* What a step takes that is written whole: what max_bytes counts. */
-static size_t bytes_of(const head *h)
-{
-    return sizeof *h + (h->more ? sizeof(uint64_t) : 0) +
-           (h->memory ? MEM_HEAD : 0) +
-           (size_t)__builtin_popcount(h->banks) * sizeof(uint32_t) +
-           (h->kind == MACH_STEP_DMA ? sizeof(mach_transfer) : 0);
-}
-
-static void put_whole(block *b, const mach_step *s, const head *h, uint8_t *to)
+/* How many bytes it takes. */
+static size_t put_whole(block *b, const mach_step *s, const head *h,
+                        uint8_t *to)
 {
     const mach_mem_counts *m = &s->detail.mem;
     uint8_t *at = put_head(to, h);
@@ -223,8 +224,18 @@ static void put_whole(block *b, const mach_step *s, const head *h, uint8_t *to)
                  sizeof *m->bank_lines);
     if (h->kind == MACH_STEP_DMA)
         at = put(at, &s->detail.dma, sizeof s->detail.dma);
-    b->n += (size_t)(at - to);
+    take_room(b, (size_t)(at - to));
+    return (size_t)(at - to);
 }
+
+/* max_bytes counts all steps as if they were written whole, and each group by
+ * itself. */
+static void count_bytes(block *b, size_t bytes)
+{
+    b->unsettled += bytes * (b->more + UINT64_C(1));
+}
+
+enum { LIKE_WHOLE = sizeof(head) + MEM_HEAD };
 
 static void put_step(block *b, const mach_step *s)
 {
@@ -241,10 +252,10 @@ static void put_step(block *b, const mach_step *s)
     }
     if (!to)
         return;
-    b->unsettled += bytes_of(&h) * (b->more + UINT64_C(1));
     if (h.memory && !h.banks && !h.id && put_like(b, s, &h, to))
-        return;
-    put_whole(b, s, &h, to);
+        count_bytes(b, LIKE_WHOLE);
+    else
+        count_bytes(b, put_whole(b, s, &h, to));
 }
 
 /* The last one that was written of this step; NULL: none of the last. */
@@ -260,16 +271,15 @@ static const short_run *run_from(const block *b, const mach_step *from)
  * room. */
 static bool put_again(block *b, const mach_step *run)
 {
-    const head h = {.kind = MACH_STEP_RUN, .memory = true};
     const short_run *last = run_from(b, run);
     uint8_t *to = last ? room_for_step(b) : NULL;
     head like = {.kind = MACH_STEP_RUN, .memory = LIKE};
 
     if (!to)
         return false;
-    b->unsettled += bytes_of(&h) * (b->more + UINT64_C(1));
+    count_bytes(b, LIKE_WHOLE);
     like.more = last->at - 1;
-    b->n += (size_t)(put_short(to, &like) - to);
+    take_room(b, (size_t)(put_short(to, &like) - to));
     return true;
 }
 
