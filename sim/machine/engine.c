@@ -184,7 +184,7 @@ static void fetch_next(const mach_queue *q, uint32_t at)
     const char *next = (const char *)&q->items[at];
 
     if (at + 1 < q->n)
-        for (uint32_t k = 0; k < 3 * sizeof(mach_step); k += HOST_LINE)
+        for (uint32_t k = 0; k < 6 * sizeof(mach_step); k += HOST_LINE)
             __builtin_prefetch(next + k);
 }
 
@@ -340,6 +340,11 @@ static bool has_phase(const engine_shave *s)
     return g->phase_at[s->phase] != g->phase_end[s->phase];
 }
 
+static uint32_t phase_end(const engine_shave *s)
+{
+    return s->groups[s->pos % N_SLOTS].phase_end[s->phase];
+}
+
 static vpu_status choose_phase(engine *e, uint32_t i)
 {
     const engine_shave *s = &e->shaves[i];
@@ -484,15 +489,11 @@ static vpu_status shave_event(engine *e, uint32_t i)
     vpu_status st = VPU_OK;
 
     while (!st && s->state != DONE) {
-        const engine_group *g = &s->groups[s->pos % N_SLOTS];
         critical_set set;
 
         if (s->accounted > e->limit)
             return limit_reached(e);
         switch (s->state) {
-        case CHOOSE:
-            st = choose_phase(e, i);
-            break;
         case ENTER:
             if (!has_phase(s)) {
                 s->state = CHOOSE;
@@ -505,6 +506,11 @@ static vpu_status shave_event(engine *e, uint32_t i)
                 return VPU_OK;
             enter_phase(e, i);
             break;
+        case CHOOSE:
+            st = choose_phase(e, i);
+            if (st || !s->lone)
+                break;
+            /* fall through */
         case STEPS:
         case RUNNING:
             if (s->lone) {
@@ -512,7 +518,7 @@ static vpu_status shave_event(engine *e, uint32_t i)
                     return VPU_OK;
                 break;
             }
-            if (s->at == g->phase_end[s->phase]) {
+            if (s->at == phase_end(s)) {
                 emit_phase_end(e->trace, i, s->accounted);
                 s->state = CHOOSE;
                 break;
@@ -538,15 +544,22 @@ static vpu_status shave_event(engine *e, uint32_t i)
 
 /* --- the loop ------------------------------------------------------------ */
 
-/* The wake time of the actor to act next. */
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The wake time of the actor to act next. Two minima side by side, because a
+ * comparison waits for the one before it. */
 static uint64_t earliest(const engine *e)
 {
-    uint32_t n = (e->n_actors + WAKES - 1) / WAKES;
-    uint64_t least = e->earliest[0];
+    uint64_t least = e->earliest[0], other = e->earliest[1];
 
-    for (uint32_t k = 1; k < n; k++)
-        least = e->earliest[k] < least ? e->earliest[k] : least;
-    return least;
+    for (uint32_t k = 2; k * WAKES < e->n_actors; k += 2) {
+        least = lesser(e->earliest[k], least);
+        other = lesser(e->earliest[k + 1], other);
+    }
+    return lesser(least, other);
 }
 
 /* What DDR does from now to t. */

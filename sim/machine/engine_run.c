@@ -250,24 +250,23 @@ bool engine_run_shown(engine *e, uint32_t i, const mach_step *group,
 
 /* --- flow level ---------------------------------------------------------- */
 
+/* Of the banks there are, to a whole bundle: to clear all there could be takes
+ * as long as the rest. */
 static void fill_need(const engine *e, const mach_step *step, uint64_t bytes,
                       flow_need *need)
 {
     const mach_mem_counts *m = &step->detail.mem;
     uint32_t n_banks = e->dram.n_banks, line_busy = e->dram.line_busy;
 
-    *need = (flow_need){
-        .bytes = bytes,
-        .banks = line_busy
-                     ? mach_banks_in_use(m) & ((UINT32_C(1) << n_banks) - 1)
-                     : 0,
-        .requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs,
-        .blocking = m->load_fills};
-    for (uint32_t left = need->banks; left; left &= left - 1) {
-        uint32_t b = (uint32_t)__builtin_ctz(left);
-
-        need->bank_busy[b] = (uint64_t)m->bank_lines[b] * line_busy;
-    }
+    need->bytes = bytes;
+    need->dma = false;
+    need->banks =
+        line_busy ? mach_banks_in_use(m) & ((UINT32_C(1) << n_banks) - 1) : 0;
+    need->requests = (uint64_t)m->load_fills + m->store_fills + m->write_backs;
+    need->blocking = m->load_fills;
+    for (uint32_t b = 0; b < n_banks; b += FLOW_LANES)
+        for (uint32_t k = 0; k < FLOW_LANES; k++)
+            need->bank_busy[b + k] = (uint64_t)m->bank_lines[b + k] * line_busy;
 }
 
 /* False: the SHAVE sleeps until the flow ends. */

@@ -231,36 +231,42 @@ static void share_all_banks(flow_set *s, const flow_need *need, uint32_t banks,
 
 /* What a bank is asked for changes by what f asks of it; there f has its place,
  * or none. */
-static INLINE void count_at_bank(flow_set *s, const flow *f, uint32_t b,
-                                 const bank_shares *shares, bool in)
+static INLINE uint64_t count_at_bank(flow_set *s, const flow *f, uint32_t b,
+                                     const bank_shares *shares, bool in)
 {
-    uint32_t bank = UINT32_C(1) << b, place = f->place;
+    uint32_t place = f->place;
     flow_at_bank *at = &s->at_banks[b];
-    uint64_t demand =
-        in ? s->demand[b] + f->rate[b] : s->demand[b] - f->rate[b];
 
-    s->demand[b] = demand;
-    s->over = with_bits(s->over, bank, demand > ONE);
-    s->queued = with_bits(s->queued, bank, demand > QUEUES);
     at->rate[place] = in ? shares->rate[b] / (double)ONE : 0;
     at->queue[place] = in ? shares->half_blocking[b] / (1 << 11) : 0;
     at->n[place / FLOW_LANES] += in ? 1 : -1;
     at->n_all += in ? 1 : -1;
-    s->met = with_bits(s->met, bank, at->n_all > 1);
+    s->demand[b] = in ? s->demand[b] + f->rate[b] : s->demand[b] - f->rate[b];
+    return s->demand[b];
 }
 
 /* The same of the interface and all the flow's banks. */
 static INLINE void count(flow_set *s, const flow *f, const bank_shares *shares,
                          bool in)
 {
+    uint32_t over = s->over, queued = s->queued, met = s->met;
     uint64_t demand = s->demand[FLOW_BUS];
 
     demand = in ? demand + f->rate[FLOW_BUS] : demand - f->rate[FLOW_BUS];
     s->demand[FLOW_BUS] = demand;
-    s->over = with_bits(s->over, UINT32_C(1) << FLOW_BUS,
-                        demand > s->capacity[FLOW_BUS]);
-    for (uint32_t left = f->banks; left;)
-        count_at_bank(s, f, next_of(&left), shares, in);
+    over = with_bits(over, UINT32_C(1) << FLOW_BUS,
+                     demand > s->capacity[FLOW_BUS]);
+    for (uint32_t left = f->banks; left;) {
+        uint32_t bank = left & -left, b = next_of(&left);
+
+        demand = count_at_bank(s, f, b, shares, in);
+        over = with_bits(over, bank, demand > ONE);
+        queued = with_bits(queued, bank, demand > QUEUES);
+        met = with_bits(met, bank, s->at_banks[b].n_all > 1);
+    }
+    s->over = over;
+    s->queued = queued;
+    s->met = met;
 }
 
 /* The flow gets a place where queues are reckoned, the first that is free. */
@@ -320,7 +326,7 @@ void flow_start(flow_set *s, uint32_t i, uint64_t now, const flow_need *need,
     f->counted = counts;
     if (!counts)
         return;
-    s->running[s->n_running++] = (uint8_t)i;
+    s->running[s->n_running++] = (uint16_t)i;
     take_place(s, f, &shares);
     if (work < s->shortest || s->n_running == 1)
         s->shortest = work;

@@ -73,10 +73,12 @@ typedef struct {
 /* What the counted flows ask of a bank, each at its place; 0 where none is. As
  * doubles, for arithmetic of several flows at once. */
 typedef struct {
-    double rate[FLOW_MAX];   /* of the bank's time */
-    double queue[FLOW_MAX];  /* Q9, half the blocking part of rate */
-    uint8_t n[FLOW_BUNDLES]; /* flows in each bundle that use the bank */
-    uint8_t n_all;
+    double rate[FLOW_MAX];  /* of the bank's time */
+    double queue[FLOW_MAX]; /* Q9, half the blocking part of rate */
+    /* Flows in each bundle that use the bank. No bytes: where one is written,
+     * compilers read all again, as it may be a part of anything. */
+    uint16_t n[FLOW_BUNDLES];
+    uint16_t n_all;
 } flow_at_bank;
 
 /* What a flow of so much work asks of a bank that it keeps busy for so long, as
@@ -104,7 +106,7 @@ typedef struct {
     uint32_t n_banks;
     flow_bank_share last_share;
     flow flows[FLOW_MAX];
-    uint8_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
+    uint16_t running[FLOW_MAX]; /* the counted ones' indices, in start order */
     uint32_t n_running;
     bool taken[FLOW_MAX]; /* places */
     flow_at_bank at_banks[MACH_MAX_BANKS];
