@@ -677,6 +677,8 @@ void exec_shave_run(exec_shave *s)
     s->charged = 0;
     s->joinable = NULL; /* the engine may have begun it */
     s->far = is_far(s);
+    if (before < s->room) /* without, the queue grows step by step */
+        mach_queue_reserve(s->queue, s->room - before);
     oom_enter(&short_of);
     run_groups(s, &short_of);
     oom_exit(&short_of);

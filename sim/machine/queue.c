@@ -5,24 +5,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_STEPS = 256 };
+
+/* Another place for what is in the queue; steps that have gone are not copied,
+ * as realloc would. What is in front of an empty queue stays free. */
+static bool move_queue(mach_queue *q, uint64_t cap)
+{
+    uint32_t n = q->n - q->head, head = n ? 0 : q->head;
+    mach_step *items = cap <= UINT32_MAX ? malloc(cap * sizeof *items) : NULL;
+
+    if (!items)
+        return false;
+    if (n)
+        memcpy(items, q->items + q->head, n * sizeof *items);
+    free(q->items);
+    *q = (mach_queue){.items = items,
+                      .n = head + n,
+                      .cap = (uint32_t)cap,
+                      .head = head,
+                      .ended = q->ended};
+    return true;
+}
+
+bool mach_queue_reserve(mach_queue *q, uint32_t more)
+{
+    uint32_t n = q->n - q->head;
+    uint64_t least = (uint64_t)(n ? n : q->head) + more;
+    uint64_t cap = q->cap ? q->cap : FIRST_STEPS;
+
+    if (q->cap - q->n >= more)
+        return true;
+    if (q->head && q->head >= q->cap / 2 && q->cap - n >= more) {
+        if (n)
+            memmove(q->items, q->items + q->head, n * sizeof *q->items);
+        q->n = n;
+        q->head = 0;
+        return true;
+    }
+    while (cap < least || cap == q->cap)
+        cap *= 2;
+    return move_queue(q, cap);
+}
+
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind)
 {
     mach_step *step;
 
-    if (q->n == q->cap && q->head && q->head >= q->cap / 2) {
-        q->n -= q->head;
-        memmove(q->items, q->items + q->head, q->n * sizeof *q->items);
-        q->head = 0;
-    } else if (q->n == q->cap) {
-        uint32_t cap = q->cap ? 2 * q->cap : 256;
-        mach_step *items =
-            cap > q->cap ? realloc(q->items, cap * sizeof *items) : NULL;
-
-        if (!items)
-            return NULL;
-        q->items = items;
-        q->cap = cap;
-    }
+    if (q->n == q->cap && !mach_queue_reserve(q, 1))
+        return NULL;
     step = &q->items[q->n++];
     if (kind == MACH_STEP_RUN || kind == MACH_STEP_DMA)
         *step = (mach_step){.kind = kind};

@@ -103,6 +103,9 @@ typedef struct {
     bool ended; /* no more groups will come */
 } mach_queue;
 
+/* Room for so many more steps, so that none is copied while they are put in.
+ * False: memory is short, and nothing has changed. */
+bool mach_queue_reserve(mach_queue *q, uint32_t more);
 /* A step of that kind at the queue's end, zeroed but for u of those that have
  * none; NULL when memory is short. */
 mach_step *mach_queue_push(mach_queue *q, mach_step_kind kind);
