@@ -1,8 +1,9 @@
 /* Waiting for moments in which this machine is ours. Others on the same host
  * take turns, of milliseconds to minutes, in which a thread gets half of its
  * speed, and what is measured in one of them says nothing of us. A moment is
- * quiet when a loop of sums takes hardly longer than it ever did in this
- * process, on each processor it may use. */
+ * quiet when a loop that fills a core takes hardly longer than it ever did in
+ * this process, on each processor it may use: as a share of a loop that waits
+ * for itself, since clocks change, too. */
 #ifndef VPU_TESTS_BENCH_QUIET_H
 #define VPU_TESTS_BENCH_QUIET_H
 
