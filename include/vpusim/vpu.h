@@ -1205,8 +1205,9 @@ typedef struct vpu_run_options {
      * simulator with timing alone; at most its machine's engines. 0 = not. */
     uint32_t executors;
     uint32_t advise; /* 1: the report says what would make launches faster, and
-                        how much, by replays of their steps; the simulator with
-                        VPU_TIMING_FLOW alone, no error elsewhere */
+                        how much, by replays of the last repetition's steps; the
+                        simulator with VPU_TIMING_FLOW alone, no error elsewhere
+                      */
     const char *roofline; /* file, NAME.svg or NAME.png: launches under the roof
                              of issue and DDR's bandwidth; the simulator with
                              timing */

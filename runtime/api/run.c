@@ -226,18 +226,28 @@ static vpu_status run_once(running *r, uint32_t repetition, vpu_error *err)
 /* Of steps that advice replays: half a million work-groups. */
 enum { STEPS_BYTES = 64 << 20 };
 
+/* Advice looks at the last run: before it nobody wants the steps. */
+static void keep_steps(const running *r, uint32_t run)
+{
+    const backend *b = &r->g->open;
+    bool wanted = r->o->advise && run == r->repeat - 1;
+
+    if (b->ops->observe)
+        b->ops->observe->keep_steps(b->self, wanted ? STEPS_BYTES : 0);
+}
+
 static vpu_status run_repeated(running *r, vpu_error *err)
 {
     const backend *b = &r->g->open;
     vpu_status st = VPU_OK;
 
-    if (b->ops->observe) {
+    if (b->ops->observe)
         b->ops->observe->profile(b->self, "a profile",
                                  r->o->profile || r->o->folded);
-        b->ops->observe->keep_steps(b->self, r->o->advise ? STEPS_BYTES : 0);
-    }
-    for (uint32_t i = 0; i < r->repeat && !st; i++)
+    for (uint32_t i = 0; i < r->repeat && !st; i++) {
+        keep_steps(r, i);
         st = run_once(r, i, err);
+    }
     return st;
 }
 

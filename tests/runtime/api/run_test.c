@@ -126,6 +126,44 @@ START_TEST(a_graph_is_finalized_on_the_way)
 }
 END_TEST
 
+/* The longest chain of a run in a report; NULL: it tells none. */
+static char *path_of(vpu_graph *g, uint32_t repeat, uint32_t advise)
+{
+    vpu_run_options o = VPU_RUN_OPTIONS_INIT;
+    const char *path, *end;
+    vpu_result *r;
+    char *found = NULL;
+
+    o.repeat = repeat;
+    o.advise = advise;
+    api_ok(vpu_graph_run(g, &o, &r, &api_err));
+    path = strstr(vpu_result_json(r), "\"critical_path\"");
+    end = path ? strstr(path, "\"slack\"") : NULL;
+    if (end)
+        found = arena_strndup(mem, path, (size_t)(end - path));
+    vpu_result_free(r);
+    return found;
+}
+
+START_TEST(advice_is_of_the_last_repetition)
+{
+    api_scaling s;
+    const char *once, *thrice;
+
+    api_scaling_open(&s, sim, N, 2);
+    api_ok(vpu_tensor_fill(s.x, "ramp", &api_err));
+    api_ok(vpu_graph_finalize(s.graph, &api_err));
+    ck_assert_ptr_null(path_of(s.graph, 1, 0));
+    once = path_of(s.graph, 1, 1);
+    thrice = path_of(s.graph, 3, 1);
+    ck_assert_ptr_nonnull(once);
+    ck_assert_ptr_nonnull(thrice);
+    ck_assert_str_eq(once, thrice);
+    ck_assert_ptr_null(path_of(s.graph, 2, 0));
+    api_scaling_close(&s);
+}
+END_TEST
+
 START_TEST(errors_of_callbacks_are_the_runs)
 {
     vpu_run_options o = VPU_RUN_OPTIONS_INIT;
@@ -461,6 +499,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_graph_is_finalized_on_the_way);
+    tcase_add_test(t, advice_is_of_the_last_repetition);
     tcase_add_test(t, errors_of_callbacks_are_the_runs);
     tcase_add_test(t, a_graph_that_cannot_be_opened);
     tcase_add_test(t, outputs_and_the_report_in_a_folder);
