@@ -188,6 +188,7 @@ uint64_t engine_run_likes(engine *e, uint32_t i)
     const mach_step *group = &q->items[q->head], *end = &q->items[q->n];
     uint64_t at = e->shaves[i].accounted, passed = 0;
 
+    assert(at <= e->limit);
     for (; group < end && group->like; group++) {
         engine_likes *l = likes_of(e, i, group->like);
         uint64_t n = group->more + UINT64_C(1);
