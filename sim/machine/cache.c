@@ -496,6 +496,22 @@ static void forget_counts(mach_cache *c)
     c->n_misses = 0;
 }
 
+/* Of all banks there could be, as these are four vectors. */
+static void take_lines(cache_ddr_banks *from, mach_mem_counts *to)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    four fills, backs;
+
+    for (int b = 0; b < MACH_MAX_BANKS; b += 4) {
+        memcpy(&fills, &from->fills[b], sizeof fills);
+        memcpy(&backs, &from->backs[b], sizeof backs);
+        fills += backs;
+        memcpy(&to->bank_lines[b], &fills, sizeof fills);
+    }
+    memset(from->fills, 0, sizeof from->fills);
+    memset(from->backs, 0, sizeof from->backs);
+}
+
 void mach_cache_take_to(mach_cache *c, mach_mem_counts *to)
 {
     if (c->repeat.owed)
@@ -508,10 +524,7 @@ void mach_cache_take_to(mach_cache *c, mach_mem_counts *to)
     if (!mach_moves_lines(to))
         return;
     c->ddr.loads_behind = c->ddr.lines_before = 0;
-    for (uint32_t b = 0; b <= c->g.banks.mask; b++) {
-        to->bank_lines[b] = c->banks.banks[b].fills + c->banks.backs[b];
-        c->banks.banks[b].fills = c->banks.backs[b] = 0;
-    }
+    take_lines(&c->banks, to);
 }
 
 mach_mem_counts mach_cache_take(mach_cache *c)

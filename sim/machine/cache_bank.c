@@ -116,7 +116,7 @@ uint32_t repeat_sums_add(const repetition *r, cache_batch *b, uint32_t n)
 
     n = n < rounds ? n : rounds;
     for (uint32_t k = 0; k <= b->g.banks.mask; k++) {
-        b->banks->banks[k].fills += n * r->sums.fills[k];
+        b->banks->fills[k] += n * r->sums.fills[k];
         b->banks->backs[k] += n * r->sums.backs[k];
     }
     return n;

@@ -7,7 +7,7 @@ static uint32_t fills_of(const mach_cache *c)
     uint32_t n = 0;
 
     for (uint32_t k = 0; k <= c->g.banks.mask; k++)
-        n += c->banks.banks[k].fills;
+        n += c->banks.fills[k];
     return n;
 }
 

@@ -314,13 +314,12 @@ static void tell_alike(const misses *m, uint32_t n, cache_batch *b)
     l->lines_before += n * (l->lines_before - first.lines_before);
     more = n * ((l->load_number - first.load_number) & LOAD_NUMBERS);
     for (uint32_t k = 0; k <= b->g.banks.mask; k++)
-        if (b->banks->banks[k].posted >> 8 == l->load_number)
-            b->banks->banks[k].posted += more << 8;
+        if (b->banks->posted[k] >> 8 == l->load_number)
+            b->banks->posted[k] += more << 8;
     l->load_number = (l->load_number + more) & LOAD_NUMBERS;
     for (uint32_t i = 0; i < m->n; i++)
         if (m->list[i].missing & 1)
-            b->banks->banks[cache_bank_of_line(b->g, m->list[i].line)].fills +=
-                n;
+            b->banks->fills[cache_bank_of_line(b->g, m->list[i].line)] += n;
 }
 
 /* Rounds from the first on in which no stream comes to another bank. */

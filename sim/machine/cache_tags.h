@@ -33,9 +33,7 @@ static INLINE uint32_t cache_bank_of_line(cache_geometry g, uint32_t line)
  * load_number. Fills and write-backs are counted apart: of planes a power of
  * two apart all are in one bank, and a count waits for the one before. */
 typedef struct {
-    struct {
-        uint32_t fills, posted;
-    } banks[MACH_MAX_BANKS];
+    uint32_t fills[MACH_MAX_BANKS], posted[MACH_MAX_BANKS];
     uint32_t backs[MACH_MAX_BANKS];
 } cache_ddr_banks;
 
@@ -47,9 +45,9 @@ typedef struct {
 static INLINE void cache_stored_line(cache_ddr_banks *v,
                                      const cache_ddr_loads *l, uint32_t bank)
 {
-    uint32_t *p = &v->banks[bank].posted;
+    uint32_t *p = &v->posted[bank];
 
-    v->banks[bank].fills++;
+    v->fills[bank]++;
     if (*p >> 8 != l->load_number)
         *p = l->load_number << 8;
     *p += (uint8_t)*p != UINT8_MAX;
@@ -58,10 +56,10 @@ static INLINE void cache_stored_line(cache_ddr_banks *v,
 static INLINE void cache_loaded_line(cache_ddr_banks *v, cache_ddr_loads *l,
                                      uint32_t bank)
 {
-    uint32_t p = v->banks[bank].posted;
+    uint32_t p = v->posted[bank];
     uint32_t n = p >> 8 == l->load_number ? (uint8_t)p : 0;
 
-    v->banks[bank].fills++;
+    v->fills[bank]++;
     l->loads_behind += n > 0;
     l->lines_before += n;
     l->load_number = (l->load_number + 1) & LOAD_NUMBERS;
