@@ -10,13 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Until a quiet moment; at most two seconds, and a hundred in all. */
+/* Until a quiet moment; at most five seconds, and five minutes in all. All
+ * processors work meanwhile: one that has rested is given a place beside others
+ * by some hosts, and one that works a core of its own after a while. */
 void quiet_wait(void);
 
 /* Behind something of so many seconds that began in a quiet moment, for the
  * times-th time: false, it was not alone, and is to be measured again. What
- * takes more than a second never is, nor what ran for the third time, nor
- * anything when a hundred seconds were lost this way. */
+ * takes more than a second never is, nor what ran for the fifth time, nor
+ * anything when five minutes were lost this way. */
 bool quiet_stayed(double seconds, uint32_t times);
 
 typedef struct {
