@@ -47,8 +47,6 @@ typedef struct {
     uint8_t **pieces;
     uint32_t n_pieces;
     size_t n;
-    uint8_t *next; /* where the next step goes, with so much room behind */
-    size_t room;
     uint64_t unsettled;     /* of what max_bytes counts, not in n_bytes yet */
     bool short_of_memory;   /* a step was lost */
     uint32_t more;          /* of the last group */
@@ -125,27 +123,20 @@ static bool add_piece(block *b)
     pieces[b->n_pieces] = malloc(PIECE);
     if (!pieces[b->n_pieces])
         return false;
-    b->n = (size_t)b->n_pieces * PIECE;
-    b->next = pieces[b->n_pieces++];
-    b->room = PIECE;
+    b->n = (size_t)b->n_pieces++ * PIECE;
     return true;
 }
 
 /* Room for a step; NULL: there is none. */
 static inline uint8_t *room_for_step(block *b)
 {
-    if (b->room < LONGEST && (b->short_of_memory || !add_piece(b))) {
+    size_t room = (size_t)b->n_pieces * PIECE - b->n;
+
+    if (room < LONGEST && (b->short_of_memory || !add_piece(b))) {
         b->short_of_memory = true;
         return NULL;
     }
-    return b->next;
-}
-
-static inline void take_room(block *b, size_t bytes)
-{
-    b->n += bytes;
-    b->next += bytes;
-    b->room -= bytes;
+    return b->pieces[b->n_pieces - 1] + b->n % PIECE;
 }
 
 static inline uint8_t *put(uint8_t *at, const void *data, size_t n)
@@ -195,7 +186,7 @@ static bool put_like(block *b, const mach_step *s, head *h, uint8_t *to)
     if (like) {
         h->memory = LIKE;
         h->more = like->at - 1;
-        take_room(b, (size_t)(put_short(to, h) - to));
+        b->n += (size_t)(put_short(to, h) - to);
         return true;
     }
     if (b->n < UINT32_MAX) {
@@ -224,7 +215,7 @@ static size_t put_whole(block *b, const mach_step *s, const head *h,
                  sizeof *m->bank_lines);
     if (h->kind == MACH_STEP_DMA)
         at = put(at, &s->detail.dma, sizeof s->detail.dma);
-    take_room(b, (size_t)(at - to));
+    b->n += (size_t)(at - to);
     return (size_t)(at - to);
 }
 
@@ -279,7 +270,7 @@ static bool put_again(block *b, const mach_step *run)
         return false;
     count_bytes(b, LIKE_WHOLE);
     like.more = last->at - 1;
-    take_room(b, (size_t)(put_short(to, &like) - to));
+    b->n += (size_t)(put_short(to, &like) - to);
     return true;
 }
 
