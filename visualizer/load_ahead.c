@@ -1,6 +1,11 @@
 /* Decoding packets and putting events at their places take about as long, and
  * neither waits for the other's memory. So a thread decodes into a ring of
- * batches, and the caller's thread takes them out. */
+ * batches, and the caller's thread takes them out.
+ *
+ * Waking a thread costs what some hundred events do, and the faster of the two
+ * would sleep and be woken at each batch. So a thread that finds nothing to do
+ * waits for several batches: the reader until half of the ring is free, the
+ * caller until a quarter of it is full or the file has ended. */
 #include "visualizer/load_ahead.h"
 
 #include <pthread.h>
@@ -11,6 +16,8 @@
 
 enum {
     N_BATCHES = 16,
+    N_FREE = 8,  /* the reader waits for, */
+    N_READY = 4, /* and the caller */
     N_EVENTS = 1024,
     N_ARGS = 4096,
     N_TRACKS = 64,
@@ -86,10 +93,11 @@ static bool hand_over(ring *r)
 
     end_batch(r);
     pthread_mutex_lock(&r->lock);
-    r->n_filled++;
-    pthread_cond_signal(&r->moved);
-    while (!r->stopped && r->n_filled - r->n_taken == N_BATCHES)
-        pthread_cond_wait(&r->moved, &r->lock);
+    if (++r->n_filled - r->n_taken >= N_READY)
+        pthread_cond_signal(&r->moved);
+    if (r->n_filled - r->n_taken == N_BATCHES)
+        while (!r->stopped && r->n_filled - r->n_taken > N_BATCHES - N_FREE)
+            pthread_cond_wait(&r->moved, &r->lock);
     stopped = r->stopped;
     pthread_mutex_unlock(&r->lock);
     return begin_batch(r) && !stopped;
@@ -183,8 +191,9 @@ static batch *take(ring *r)
     batch *b = NULL;
 
     pthread_mutex_lock(&r->lock);
-    while (r->n_taken == r->n_filled && !r->ended)
-        pthread_cond_wait(&r->moved, &r->lock);
+    if (r->n_taken == r->n_filled)
+        while (r->n_filled - r->n_taken < N_READY && !r->ended)
+            pthread_cond_wait(&r->moved, &r->lock);
     if (r->n_taken < r->n_filled)
         b = r->batches[r->n_taken % N_BATCHES];
     pthread_mutex_unlock(&r->lock);
@@ -197,7 +206,8 @@ static void give_back(ring *r, batch *b, bool stop)
     pthread_mutex_lock(&r->lock);
     r->n_taken++;
     r->stopped = stop;
-    pthread_cond_signal(&r->moved);
+    if (stop || r->n_filled - r->n_taken <= N_BATCHES - N_FREE)
+        pthread_cond_signal(&r->moved);
     pthread_mutex_unlock(&r->lock);
 }
 
