@@ -44,8 +44,17 @@ void child_default_signals(void);
  * system does not let us, nothing happens. */
 void child_bound(const child_limits *limits);
 
-/* Wait until it ends, killing it when its time is over. status: waitpid's. */
-child_end child_wait(pid_t pid, const child_limits *limits, int *status);
+/* What shows that a child has got somewhere, before it ends. */
+typedef struct {
+    int fd;                   /* can be read then; -1: nothing shows it */
+    bool (*look)(void *user); /* called when it can, until it is true */
+    void *user;
+} child_milestone;
+
+/* Wait until it ends, killing it when its time is over. milestone: or NULL; a
+ * child that ends at once may not be seen there. status: waitpid's. */
+child_end child_wait(pid_t pid, const child_limits *limits,
+                     const child_milestone *milestone, int *status);
 
 /* In a forked child that runs our own code: forgets the children known so far,
  * which are its parent's. No other thread may be there. */

@@ -61,16 +61,34 @@ static double used(pid_t pid)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Until it ends, or nothing has happened for a while. True: it has ended. */
+static bool has_ended(struct pollfd *end, const child_milestone *m,
+                      bool *is_past)
+{
+    struct pollfd both[2] = {*end, {.fd = -1, .events = POLLIN}};
+
+    for (;;) {
+        both[1].fd = *is_past ? -1 : m->fd;
+        if (poll(both, 2, LOOK_MS) <= 0)
+            return false;
+        if (both[0].revents)
+            return true;
+        *is_past = m->look(m->user);
+    }
+}
+
 /* Until it ends, or until one of the limits is met. */
-static child_end watch(pid_t pid, const child_limits *limits)
+static child_end watch(pid_t pid, const child_limits *limits,
+                       const child_milestone *m)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    bool is_past = !m || m->fd < 0;
     child_end how = CHILD_ENDED;
     const double idle_s = limits->idle > 0 ? limits->idle : CHILD_IDLE_SECONDS;
     double now, before = -1;
     int idle = 0;
 
-    while (end.fd >= 0 && how == CHILD_ENDED && poll(&end, 1, LOOK_MS) <= 0) {
+    while (end.fd >= 0 && how == CHILD_ENDED && !has_ended(&end, m, &is_past)) {
         now = used(pid);
         idle = now > before ? 0 : idle + 1;
         before = now;
@@ -84,9 +102,10 @@ static child_end watch(pid_t pid, const child_limits *limits)
     return how;
 }
 
-child_end child_wait(pid_t pid, const child_limits *limits, int *status)
+child_end child_wait(pid_t pid, const child_limits *limits,
+                     const child_milestone *milestone, int *status)
 {
-    child_end how = watch(pid, limits);
+    child_end how = watch(pid, limits, milestone);
     int rc;
 
     if (how != CHILD_ENDED)

@@ -43,6 +43,7 @@ typedef struct {
 struct task_copy {
     files f;
     pid_t pid;
+    bool was_given, has_input; /* of an early one */
 };
 
 /* --- in the copy --------------------------------------------------------- */
@@ -261,7 +262,7 @@ static vpu_status finish(const task_job *job, const task_copy *c, bool last,
     vpu_status st = VPU_OK;
 
     limits.idle = last ? 0 : EARLY_SECONDS;
-    how = child_wait(c->pid, &limits, &status);
+    how = child_wait(c->pid, &limits, NULL, &status);
     child_forget(c->pid);
     *again = !last &&
              (how == CHILD_IDLE || (how == CHILD_ENDED && WIFEXITED(status) &&
@@ -276,7 +277,7 @@ static vpu_status finish(const task_job *job, const task_copy *c, bool last,
 
 task_copy *task_begin(const task_job *job)
 {
-    task_copy *c = malloc(sizeof *c);
+    task_copy *c = calloc(1, sizeof *c);
 
     if (c && make(job, true, c, NULL)) {
         free(c);
@@ -297,6 +298,15 @@ void task_drop(task_copy *c)
     free(c);
 }
 
+void task_give(const task_job *job, task_copy *c)
+{
+    if (c->was_given)
+        return;
+    c->was_given = true;
+    c->has_input = file_fd_put(c->f.input, job->input->bytes, job->input->n) &&
+                   write(c->f.go[1], "", 1) == 1;
+}
+
 /* A copy that does not take what it is given ends by itself, or is idle. */
 static vpu_status run_early(const task_job *job, task_copy *c, arena *a,
                             task_result *out, bool *again, vpu_error *err)
@@ -304,8 +314,8 @@ static vpu_status run_early(const task_job *job, task_copy *c, arena *a,
     vpu_status st = VPU_OK;
 
     *again = true;
-    if (file_fd_put(c->f.input, job->input->bytes, job->input->n) &&
-        write(c->f.go[1], "", 1) == 1) {
+    task_give(job, c);
+    if (c->has_input) {
         st = finish(job, c, false, a, out, again, err);
         free(c);
     } else {

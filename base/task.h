@@ -60,6 +60,9 @@ typedef struct task_copy task_copy;
  * task_run makes a copy of its own. */
 task_copy *task_begin(const task_job *job);
 void task_drop(task_copy *c); /* NULL is fine */
+/* Its *input, before task_run, which is then to be given the same: the copy
+ * begins to work. Later ones have no effect. */
+void task_give(const task_job *job, task_copy *c);
 
 /* early: of the same job, or NULL.
  *

@@ -149,7 +149,7 @@ vpu_status openvino_call(const openvino_python *p, const char *const *words,
         return err_set(err, VPU_ERR_IO, "no process for %s: %s", p->python,
                        strerror(errno));
     child_add(pid, false);
-    end = child_wait(pid, &limits, &status);
+    end = child_wait(pid, &limits, NULL, &status);
     child_forget(pid);
     if (end == CHILD_TIME || end == CHILD_IDLE)
         return err_set(err, VPU_ERR_LIMIT, "the vendor's package %s",

@@ -265,6 +265,7 @@ typedef struct {
     artifact *out;
     artifact_job job;
     task_copy *early;
+    bool is_given; /* what clang made, to early */
 } building;
 
 /* LLVM takes as long to load as clang takes to start. */
@@ -272,8 +273,31 @@ static void begin_early(void *user)
 {
     building *b = user;
 
-    if (!b->early)
-        b->early = artifact_begin(&b->job);
+    if (b->early && !b->is_given)
+        return;
+    task_drop(b->early); /* clang runs again, and makes something else */
+    b->early = artifact_begin(&b->job);
+    b->is_given = false;
+}
+
+static void take_unit(building *b, const fe_unit *unit)
+{
+    b->job.bitcode = unit->bitcode;
+    b->job.n_bytes = unit->n_bytes;
+    b->job.deps = unit->deps;
+    b->job.n_deps = unit->n_deps;
+}
+
+/* clang takes longer to end than many a pass. */
+static void give_early(void *user, const fe_unit *unit)
+{
+    building *b = user;
+
+    if (!b->early || b->o->n_parts)
+        return; /* the parts are to be linked first */
+    take_unit(b, unit);
+    artifact_give(&b->job, b->early, b->scratch);
+    b->is_given = true;
 }
 
 static void drop_early(void *user)
@@ -292,7 +316,7 @@ static vpu_status build_with(void *user, vpu_error *err)
     fe_job front = front_of(o->name, o->text, cfg);
     vpu_status st = VPU_OK;
 
-    front.meanwhile = (fe_meanwhile){begin_early, b};
+    front.meanwhile = (fe_meanwhile){begin_early, give_early, b};
     take_options(&front, cfg->user.options, cfg->user.n_options, cfg->checking,
                  b->scratch);
     if (!o->is_bitcode)
@@ -301,10 +325,7 @@ static vpu_status build_with(void *user, vpu_error *err)
         st = link_parts(o, cfg, b->scratch, &unit, err);
     if (st)
         return st;
-    b->job.bitcode = unit.bitcode;
-    b->job.n_bytes = unit.n_bytes;
-    b->job.deps = unit.deps;
-    b->job.n_deps = unit.n_deps;
+    take_unit(b, &unit);
     return artifact_build(&b->job, &b->early, b->scratch, b->out, err);
 }
 

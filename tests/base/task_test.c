@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -303,6 +304,9 @@ static bool get_ready(void *user)
     }
 }
 
+/* Where the copies' work says that it has begun. */
+static atomic_int *n_begun;
+
 /* The input backwards; then how often it was made ready, and the value. */
 static vpu_status turn_round(void *user, arena *own, unsigned char **bytes,
                              size_t *n_bytes, vpu_error *e)
@@ -310,6 +314,8 @@ static vpu_status turn_round(void *user, arena *own, unsigned char **bytes,
     const early_user *u = user;
 
     (void)e;
+    if (n_begun)
+        atomic_fetch_add(n_begun, 1);
     *n_bytes = u->input.n + 2;
     *bytes = arena_push(own, *n_bytes, 1, 1);
     for (size_t i = 0; i < u->input.n; i++)
@@ -360,6 +366,62 @@ START_TEST(an_early_copy_gets_its_input)
     run_early(QUICK, sizes[_i]);
     ck_assert_int_eq(out[0], 1);
     ck_assert_int_eq(out[1], 1); /* what it was made with */
+}
+END_TEST
+
+static void wait_for_work(void)
+{
+    const struct timespec nap = {0, 1000000};
+
+    for (int i = 0; i < 10000 && !atomic_load(n_begun); i++)
+        nanosleep(&nap, NULL);
+    ck_assert_int_eq(atomic_load(n_begun), 1);
+}
+
+/* An input given before task_run is worked on before it, and once. */
+START_TEST(what_is_given_early_is_worked_on_at_once)
+{
+    early_user u = {.input = {(const unsigned char *)"abc", 3}, .value = 4};
+    const task_job job = early_job(&u);
+    task_copy *early;
+    task_result r;
+
+    n_begun = mmap(NULL, sizeof *n_begun, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(n_begun, MAP_FAILED);
+    early = task_begin(&job);
+    ck_assert_ptr_nonnull(early);
+    task_give(&job, early);
+    wait_for_work();
+    task_give(&job, early);
+    if (_i) {
+        task_drop(early);
+    } else {
+        ck_assert_msg(!task_run(&job, early, a, &r, &err), "%s", err.msg);
+        ck_assert_uint_eq(r.n, 5);
+        ck_assert(!memcmp(r.bytes, "cba\1\4", 5));
+    }
+    ck_assert_int_eq(atomic_load(n_begun), 1);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+    munmap(n_begun, sizeof *n_begun);
+    n_begun = NULL;
+}
+END_TEST
+
+/* One that has ended takes nothing, and another one works. */
+START_TEST(what_is_given_to_none_is_not_lost)
+{
+    early_user u = {
+        .how = REFUSES, .input = {(const unsigned char *)"ab", 2}, .value = 5};
+    const task_job job = early_job(&u);
+    task_copy *early = task_begin(&job);
+    task_result r;
+
+    ck_assert_ptr_nonnull(early);
+    task_give(&job, early);
+    ck_assert_msg(!task_run(&job, early, a, &r, &err), "%s", err.msg);
+    ck_assert_uint_eq(r.n, 4);
+    ck_assert(!memcmp(r.bytes, "ba\0\5", 4));
 }
 END_TEST
 
@@ -435,6 +497,8 @@ int main(void)
     tcase_add_test(c, lock_is_free_in_the_copy);
     tcase_add_test(c, a_lock_that_nobody_gives_back);
     tcase_add_loop_test(c, an_early_copy_gets_its_input, 0, 4);
+    tcase_add_loop_test(c, what_is_given_early_is_worked_on_at_once, 0, 2);
+    tcase_add_test(c, what_is_given_to_none_is_not_lost);
     tcase_add_test(c, memory_to_get_ready_is_not_counted);
     tcase_add_test(c, without_an_early_copy_another_one_works);
     tcase_add_test(c, an_early_copy_that_waits_for_a_lock);

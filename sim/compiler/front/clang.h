@@ -35,11 +35,16 @@ const char *const *fe_look_in(arena *a, const char *path,
 
 enum { FE_EXIT_UNKNOWN = -1 };
 
-/* Called when clang has begun, for what will be needed once it has ended. */
+/* Called while clang runs; each may be NULL. */
 typedef struct {
-    void (*call)(void *user); /* NULL: nothing is */
+    void (*begun)(void *user);
+    /* A file has been put into the folder, as clang does with its result once
+     * it is whole, some milliseconds before it ends; until it is true. It may
+     * not be called. */
+    const char *folder;
+    bool (*put)(void *user);
     void *user;
-} fe_meanwhile;
+} fe_clang_meanwhile;
 
 /* Run it to its end with these files as its standard input, output and error
  * output; -1: /dev/null. It gets none of the environment that changes what it
@@ -51,7 +56,8 @@ typedef struct {
  * VPU_ERR_LIMIT  it took more time than it may; when it took more memory, it
  *                says so itself and ends */
 vpu_status fe_clang(char *const *argv, const int files[3],
-                    const child_limits *limits, const fe_meanwhile *meanwhile,
-                    int *exit_code, vpu_error *err);
+                    const child_limits *limits,
+                    const fe_clang_meanwhile *meanwhile, int *exit_code,
+                    vpu_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/oom.h"
 #include "base/str.h"
 #include "base/task.h"
 #include "base/temp.h"
@@ -95,7 +96,9 @@ const char *fe_clang_fingerprint(arena *a)
 
 /* clang, its messages in the file diag_path. */
 static vpu_status run_clang(char *const *argv, const char *diag_path,
-                            const fe_job *job, int *exit_code, vpu_error *err)
+                            const fe_job *job,
+                            const fe_clang_meanwhile *meanwhile, int *exit_code,
+                            vpu_error *err)
 {
     int files[3] = {-1, -1, -1};
     vpu_status st;
@@ -103,7 +106,7 @@ static vpu_status run_clang(char *const *argv, const char *diag_path,
     files[2] = open(diag_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (files[2] < 0)
         return err_set(err, VPU_ERR_IO, "%s: %s", diag_path, strerror(errno));
-    st = fe_clang(argv, files, job->limits, &job->meanwhile, exit_code, err);
+    st = fe_clang(argv, files, job->limits, meanwhile, exit_code, err);
     close(files[2]);
     return st;
 }
@@ -233,6 +236,7 @@ static const char *const *leave_out(const fe_job *job, const char *text,
 typedef struct {
     const char *const *how, *const *without;
     uint32_t n_without;
+    const fe_clang_meanwhile *meanwhile; /* or NULL */
 } fe_words;
 
 /* clang's command line. */
@@ -281,8 +285,8 @@ static vpu_status attempt(const fe_job *job, const fe_files *f,
 {
     size_t len;
     int code = 0;
-    vpu_status st =
-        run_clang(command_line(job, f, words, a), f->messages, job, &code, err);
+    vpu_status st = run_clang(command_line(job, f, words, a), f->messages, job,
+                              words->meanwhile, &code, err);
 
     if (st)
         return st == VPU_ERR_LIMIT ? err_in(err, st, "%s", job->path) : st;
@@ -299,10 +303,12 @@ static vpu_status attempt(const fe_job *job, const fe_files *f,
 
 /* Run clang; warnings go to the log. */
 static vpu_status run(const fe_job *job, const fe_files *f,
-                      const char *const *how, arena *a, vpu_error *err)
+                      const char *const *how,
+                      const fe_clang_meanwhile *meanwhile, arena *a,
+                      vpu_error *err)
 {
     const char *prelude = builtin_prelude_text();
-    fe_words words = {.how = how};
+    fe_words words = {.how = how, .meanwhile = meanwhile};
     bool failed = false;
     char *diag;
     vpu_status st = file_write(f->prelude, prelude, strlen(prelude), err);
@@ -325,15 +331,70 @@ static vpu_status run(const fe_job *job, const fe_files *f,
     return VPU_OK;
 }
 
+/* What clang has made, on its way into *out. */
+typedef struct {
+    const fe_job *job;
+    const fe_files *f;
+    arena *a;
+    fe_unit *out;
+    bool is_read;
+} compiling;
+
+static void clang_has_begun(void *user)
+{
+    compiling *c = user;
+
+    c->is_read = false;
+    if (c->job->meanwhile.begun)
+        c->job->meanwhile.begun(c->job->meanwhile.user);
+}
+
+static vpu_status read_result(compiling *c, vpu_error *err)
+{
+    const fe_files *f = c->f;
+    fe_unit *out = c->out;
+    char *deps;
+    size_t len;
+    vpu_status st = file_read(f->result, MAX_BITCODE_BYTES, c->a, &out->bitcode,
+                              &out->n_bytes, err);
+
+    /* clang writes this file first. */
+    if (!st && !file_read(f->deps, MAX_SOURCE_BYTES, c->a, &deps, &len, NULL))
+        parse_deps(c->a, deps, f->source, f->prelude, out);
+    return st;
+}
+
+static vpu_status hand_over(void *user, vpu_error *err)
+{
+    compiling *c = user;
+    vpu_status st = read_result(c, err);
+
+    if (!st)
+        c->job->meanwhile.compiled(c->job->meanwhile.user, c->out);
+    return st;
+}
+
+/* What goes wrong here is seen again, and told, when clang has ended. */
+static bool result_is_put(void *user)
+{
+    compiling *c = user;
+
+    if (!file_exists(c->f->result))
+        return false;
+    c->is_read = !oom_guard(hand_over, c, NULL);
+    return true;
+}
+
 static vpu_status compile_in(const fe_job *job, const fe_files *f, arena *a,
                              void *result, vpu_error *err)
 {
     const char *how[] = {"-emit-llvm", "-c",    "-MD",
                          "-MF",        f->deps, job->debug ? "-g" : NULL,
                          NULL,         NULL};
-    fe_unit *out = result;
-    char *deps;
-    size_t len;
+    compiling c = {job, f, a, result, false};
+    const fe_clang_meanwhile meanwhile = {
+        clang_has_begun, file_dirname(a, f->result),
+        job->meanwhile.compiled ? result_is_put : NULL, &c};
     vpu_status st;
 
     for (int i = 0; i < 2 && !job->debug; i++)
@@ -342,13 +403,8 @@ static vpu_status compile_in(const fe_job *job, const fe_files *f, arena *a,
      * current one, and a debugger that is given the name would not find it. */
     if (job->debug && *f->source == '/')
         how[6] = line_options[0];
-    st = run(job, f, how, a, err);
-    if (!st)
-        st = file_read(f->result, MAX_BITCODE_BYTES, a, &out->bitcode,
-                       &out->n_bytes, err);
-    if (!st && !file_read(f->deps, MAX_SOURCE_BYTES, a, &deps, &len, NULL))
-        parse_deps(a, deps, f->source, f->prelude, out);
-    return st;
+    st = run(job, f, how, &meanwhile, a, err);
+    return st || c.is_read ? st : read_result(&c, err);
 }
 
 static vpu_status preprocess_in(const fe_job *job, const fe_files *f, arena *a,
@@ -357,7 +413,7 @@ static vpu_status preprocess_in(const fe_job *job, const fe_files *f, arena *a,
     static const char *const how[] = {"-E", NULL};
     char **out = result, *text;
     size_t n;
-    vpu_status st = run(job, f, how, a, err);
+    vpu_status st = run(job, f, how, NULL, a, err);
 
     if (!st)
         st = file_read(f->result, MAX_BITCODE_BYTES, a, &text, &n, err);

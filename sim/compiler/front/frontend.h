@@ -24,6 +24,16 @@ typedef struct {
     uint32_t n_deps;
 } fe_unit;
 
+/* Called while clang runs; each may be NULL. Both may be called again: clang
+ * may be run once more. */
+typedef struct {
+    void (*begun)(void *user);
+    /* That is what fe_compile returns unless it fails. clang takes some
+     * milliseconds more to end, and this may not be called. */
+    void (*compiled)(void *user, const fe_unit *unit);
+    void *user;
+} fe_meanwhile;
+
 /* All of it is borrowed. */
 typedef struct {
     const char *path; /* of the source */
@@ -35,7 +45,7 @@ typedef struct {
     bool debug; /* with all debug information, paths as they really are */
     const child_limits *limits; /* NULL = budget.h's */
     const log_sink *log;        /* warnings of the compiler */
-    fe_meanwhile meanwhile;     /* it may be called more than once */
+    fe_meanwhile meanwhile;
 } fe_job;
 
 /* Result in the arena.

@@ -44,6 +44,9 @@ typedef struct {
  * known yet: it loads LLVM. The calling thread gives it to artifact_build or to
  * task_drop. NULL: there is none, and artifact_build makes one. */
 task_copy *artifact_begin(const artifact_job *job);
+/* What clang made, before artifact_build, which is then to be given the same:
+ * the copy begins to work. */
+void artifact_give(const artifact_job *job, task_copy *early, arena *a);
 
 /* Middle end, SHAVE program and host object, made in a process of its own.
  * *early: artifact_begin's for the same job, or NULL; NULL then. early NULL:

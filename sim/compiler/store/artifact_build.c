@@ -424,6 +424,15 @@ task_copy *artifact_begin(const artifact_job *job)
     return task_begin(&task);
 }
 
+void artifact_give(const artifact_job *job, task_copy *early, arena *a)
+{
+    apart p = {.job = *job};
+    const task_job task = task_of(&p);
+
+    write_input(job, a, &p.input);
+    task_give(&task, early);
+}
+
 vpu_status artifact_build(const artifact_job *job, task_copy **early, arena *a,
                           artifact *out, vpu_error *err)
 {
