@@ -44,15 +44,15 @@ void child_default_signals(void);
  * system does not let us, nothing happens. */
 void child_bound(const child_limits *limits);
 
-/* What shows that a child has got somewhere, before it ends. */
+/* Whether a child has got somewhere, before it ends. */
 typedef struct {
-    int fd;                   /* can be read then; -1: nothing shows it */
-    bool (*look)(void *user); /* called when it can, until it is true */
+    bool (*is_past)(void *user); /* called now and then, until it is true */
     void *user;
 } child_milestone;
 
-/* Wait until it ends, killing it when its time is over. milestone: or NULL; a
- * child that ends at once may not be seen there. status: waitpid's. */
+/* Wait until it ends, killing it when its time is over. milestone: or NULL;
+ * that a child is past it is seen a millisecond or a fiftieth of the time
+ * later, or not at all when it has ended by then. status: waitpid's. */
 child_end child_wait(pid_t pid, const child_limits *limits,
                      const child_milestone *milestone, int *status);
 

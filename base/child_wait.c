@@ -61,20 +61,25 @@ static double used(pid_t pid)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Until it ends, or nothing has happened for a while. True: it has ended. */
+/* Until it ends, or for LOOK_MS. True: it has ended. waited_ms: so far. */
 static bool has_ended(struct pollfd *end, const child_milestone *m,
-                      bool *is_past)
+                      bool *is_past, int *waited_ms)
 {
-    struct pollfd both[2] = {*end, {.fd = -1, .events = POLLIN}};
+    int left = LOOK_MS;
 
-    for (;;) {
-        both[1].fd = *is_past ? -1 : m->fd;
-        if (poll(both, 2, LOOK_MS) <= 0)
-            return false;
-        if (both[0].revents)
+    while (left > 0) {
+        int ms = *is_past ? left : 1 + *waited_ms / 50;
+
+        ms = ms < left ? ms : left;
+        if (poll(end, 1, ms) > 0)
             return true;
-        *is_past = m->look(m->user);
+        left -= ms;
+        if (!*is_past) {
+            *waited_ms += ms;
+            *is_past = m->is_past(m->user);
+        }
     }
+    return false;
 }
 
 /* Until it ends, or until one of the limits is met. */
@@ -82,13 +87,15 @@ static child_end watch(pid_t pid, const child_limits *limits,
                        const child_milestone *m)
 {
     struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    bool is_past = !m || m->fd < 0;
+    bool is_past = !m || !m->is_past;
+    int waited_ms = 0;
     child_end how = CHILD_ENDED;
     const double idle_s = limits->idle > 0 ? limits->idle : CHILD_IDLE_SECONDS;
     double now, before = -1;
     int idle = 0;
 
-    while (end.fd >= 0 && how == CHILD_ENDED && !has_ended(&end, m, &is_past)) {
+    while (end.fd >= 0 && how == CHILD_ENDED &&
+           !has_ended(&end, m, &is_past, &waited_ms)) {
         now = used(pid);
         idle = now > before ? 0 : idle + 1;
         before = now;

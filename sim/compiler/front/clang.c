@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,38 +179,12 @@ static int spawn(char *const *argv, const int files[3],
     return why;
 }
 
-/* Can be read when a file has been put into the folder; -1: nothing can. */
-static int open_watch(const fe_clang_meanwhile *m)
-{
-    int fd = m && m->put ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
-
-    if (fd >= 0 && inotify_add_watch(fd, m->folder, IN_MOVED_TO) < 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-typedef struct {
-    const fe_clang_meanwhile *meanwhile;
-    int watch;
-} awaited;
-
-static bool see_file(void *user)
-{
-    const awaited *w = user;
-    char events[1024];
-
-    while (read(w->watch, events, sizeof events) > 0)
-        ;
-    return w->meanwhile->put(w->meanwhile->user);
-}
-
 /* Until it ends. */
 static vpu_status await(pid_t pid, const char *name, const child_limits *limits,
-                        awaited *w, int *exit_code, vpu_error *err)
+                        const fe_clang_meanwhile *m, int *exit_code,
+                        vpu_error *err)
 {
-    const child_milestone put = {w->watch, see_file, w};
+    const child_milestone put = {m ? m->is_put : NULL, m ? m->user : NULL};
     int status = 0;
 
     switch (child_wait(pid, limits, &put, &status)) {
@@ -243,9 +216,8 @@ vpu_status fe_clang(char *const *argv, const int files[3],
                     vpu_error *err)
 {
     const child_limits limits = budget_or_default(given);
-    awaited w = {meanwhile, open_watch(meanwhile)};
     sigset_t all, before;
-    vpu_status st = VPU_OK;
+    vpu_status st;
     pid_t pid = 0;
     int rc;
 
@@ -257,20 +229,16 @@ vpu_status fe_clang(char *const *argv, const int files[3],
         child_add(pid, false);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == ENOENT)
-        st =
-            err_set(err, VPU_ERR_IO,
-                    "%s, which compiles kernels, is not installed; expected it "
-                    "on the PATH (Debian, Ubuntu: apt-get install %s)",
-                    argv[0], argv[0]);
-    else if (rc)
-        st = err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
-    if (!st) {
-        if (meanwhile && meanwhile->begun)
-            meanwhile->begun(meanwhile->user);
-        st = await(pid, argv[0], &limits, &w, exit_code, err);
-        child_forget(pid);
-    }
-    if (w.watch >= 0)
-        close(w.watch);
+        return err_set(
+            err, VPU_ERR_IO,
+            "%s, which compiles kernels, is not installed; expected it "
+            "on the PATH (Debian, Ubuntu: apt-get install %s)",
+            argv[0], argv[0]);
+    if (rc)
+        return err_set(err, VPU_ERR_IO, "%s: %s", argv[0], strerror(rc));
+    if (meanwhile && meanwhile->begun)
+        meanwhile->begun(meanwhile->user);
+    st = await(pid, argv[0], &limits, meanwhile, exit_code, err);
+    child_forget(pid);
     return st;
 }

@@ -38,11 +38,10 @@ enum { FE_EXIT_UNKNOWN = -1 };
 /* Called while clang runs; each may be NULL. */
 typedef struct {
     void (*begun)(void *user);
-    /* A file has been put into the folder, as clang does with its result once
-     * it is whole, some milliseconds before it ends; until it is true. It may
-     * not be called. */
-    const char *folder;
-    bool (*put)(void *user);
+    /* Called now and then, until it is true: has clang put its result into its
+     * place? It does that once the result is whole, some milliseconds before it
+     * ends; it may not be asked. */
+    bool (*is_put)(void *user);
     void *user;
 } fe_clang_meanwhile;
 

@@ -285,9 +285,11 @@ static vpu_status attempt(const fe_job *job, const fe_files *f,
 {
     size_t len;
     int code = 0;
-    vpu_status st = run_clang(command_line(job, f, words, a), f->messages, job,
-                              words->meanwhile, &code, err);
+    vpu_status st;
 
+    unlink(f->result); /* of an attempt before */
+    st = run_clang(command_line(job, f, words, a), f->messages, job,
+                   words->meanwhile, &code, err);
     if (st)
         return st == VPU_ERR_LIMIT ? err_in(err, st, "%s", job->path) : st;
     st = file_read(f->messages, MAX_SOURCE_BYTES, a, diag, &len, err);
@@ -393,8 +395,7 @@ static vpu_status compile_in(const fe_job *job, const fe_files *f, arena *a,
                          NULL,         NULL};
     compiling c = {job, f, a, result, false};
     const fe_clang_meanwhile meanwhile = {
-        clang_has_begun, file_dirname(a, f->result),
-        job->meanwhile.compiled ? result_is_put : NULL, &c};
+        clang_has_begun, job->meanwhile.compiled ? result_is_put : NULL, &c};
     vpu_status st;
 
     for (int i = 0; i < 2 && !job->debug; i++)
