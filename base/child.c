@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,14 +17,67 @@ enum { MAX_CHILDREN = 80, ROUNDS = 200, ROUND_NS = 10000000 };
 typedef struct {
     _Atomic pid_t pid; /* 0 = free */
     atomic_bool group;
+    /* Of one that was left, a descriptor and 1, else 0: its number may be
+     * another process's, once a host that waits for all children has waited for
+     * it. */
+    atomic_int left;
 } slot;
 
 static slot slots[MAX_CHILDREN];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* With the lock: those that were left. options: waitid's. */
+static void wait_for_left(int options)
+{
+    for (int i = 0; i < MAX_CHILDREN; i++) {
+        siginfo_t info = {0};
+        int left = slots[i].left, rc;
+
+        if (!left)
+            continue;
+        do
+            rc = waitid(P_PIDFD, (id_t)(left - 1), &info, WEXITED | options);
+        while (rc && errno == EINTR);
+        if (!rc && !info.si_pid)
+            continue; /* not yet */
+        slots[i].left = 0;
+        slots[i].pid = 0;
+        close(left - 1);
+    }
+}
+
+void child_leave(pid_t pid)
+{
+    int fd = pidfd_open(pid, 0);
+    bool is_kept = false;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAX_CHILDREN && fd >= 0 && !is_kept; i++)
+        if (slots[i].pid == pid && !slots[i].left) {
+            slots[i].left = fd + 1;
+            is_kept = true;
+        }
+    pthread_mutex_unlock(&lock);
+    if (is_kept)
+        return;
+    if (fd >= 0)
+        close(fd);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    child_forget(pid);
+}
+
+void child_settle(void)
+{
+    pthread_mutex_lock(&lock);
+    wait_for_left(0);
+    pthread_mutex_unlock(&lock);
+}
+
 void child_add(pid_t pid, bool group)
 {
     pthread_mutex_lock(&lock);
+    wait_for_left(WNOHANG);
     for (int i = 0; i < MAX_CHILDREN; i++)
         if (!slots[i].pid) {
             slots[i].group = group;
@@ -37,15 +91,19 @@ void child_forget(pid_t pid)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MAX_CHILDREN; i++)
-        if (slots[i].pid == pid)
+        if (slots[i].pid == pid && !slots[i].left)
             slots[i].pid = 0;
     pthread_mutex_unlock(&lock);
 }
 
 void child_disown(void)
 {
-    for (int i = 0; i < MAX_CHILDREN; i++)
+    for (int i = 0; i < MAX_CHILDREN; i++) {
+        if (slots[i].left)
+            close(slots[i].left - 1);
+        slots[i].left = 0;
         slots[i].pid = 0;
+    }
 }
 
 void child_follow(pid_t parent)
@@ -59,7 +117,7 @@ static void send(const slot *s, int sig)
 {
     pid_t pid = s->pid;
 
-    if (pid > 0)
+    if (pid > 0 && !s->left) /* one that was left ends anyway */
         kill(s->group ? -pid : pid, sig);
 }
 
@@ -68,7 +126,7 @@ static bool has_ended(const slot *s)
 {
     pid_t pid = s->pid;
 
-    return pid <= 0 || waitpid(pid, NULL, WNOHANG);
+    return pid <= 0 || s->left || waitpid(pid, NULL, WNOHANG);
 }
 
 void child_end_all(void)

@@ -30,6 +30,7 @@ typedef enum {
     CHILD_ENDED, /* by itself, or by a signal; see status */
     CHILD_TIME,  /* killed: its seconds were over */
     CHILD_IDLE,  /* killed: it did nothing but wait for limits.idle seconds */
+    CHILD_DONE,  /* it has not ended, but signs->done says that it will */
     CHILD_LOST /* nobody can wait for it, errno says why; ECHILD: it has ended,
                   and somebody else waited for it */
 } child_end;
@@ -44,17 +45,28 @@ void child_default_signals(void);
  * system does not let us, nothing happens. */
 void child_bound(const child_limits *limits);
 
-/* Whether a child has got somewhere, before it ends. */
+/* What may be seen of a child before it ends. */
 typedef struct {
-    bool (*is_past)(void *user); /* called now and then, until it is true */
+    /* Called now and then, until it is true: a millisecond or a fiftieth of the
+     * time after it has become so, or not at all when the child has ended by
+     * then. NULL: nothing is to be called. */
+    bool (*is_past)(void *user);
     void *user;
-} child_milestone;
+    int done; /* can be read when it has done all it is to do; -1: none */
+} child_signs;
 
-/* Wait until it ends, killing it when its time is over. milestone: or NULL;
- * that a child is past it is seen a millisecond or a fiftieth of the time
- * later, or not at all when it has ended by then. status: waitpid's. */
+/* Wait until it ends or is done, killing it when its time is over. signs: or
+ * NULL. status: waitpid's, of a child that is not CHILD_DONE. */
 child_end child_wait(pid_t pid, const child_limits *limits,
-                     const child_milestone *milestone, int *status);
+                     const child_signs *signs, int *status);
+
+/* One that was added and is done: to end, and to give its memory back, takes it
+ * some milliseconds, in which nobody needs to wait. It is waited for when
+ * another child is added, or by child_settle. */
+void child_leave(pid_t pid);
+/* Waits for those that were left. A library calls it before its user may take
+ * it for gone. */
+void child_settle(void);
 
 /* In a forked child that runs our own code: forgets the children known so far,
  * which are its parent's. No other thread may be there. */

@@ -61,41 +61,49 @@ static double used(pid_t pid)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Until it ends, or for LOOK_MS. True: it has ended. waited_ms: so far. */
-static bool has_ended(struct pollfd *end, const child_milestone *m,
-                      bool *is_past, int *waited_ms)
+enum { END, DONE };
+
+typedef struct {
+    struct pollfd fds[2];
+    const child_signs *signs;
+    bool is_past; /* or nobody asks */
+    int waited_ms;
+} watched;
+
+/* Until it ends or is done, or for LOOK_MS: then false. */
+static bool is_over(watched *w)
 {
     int left = LOOK_MS;
 
     while (left > 0) {
-        int ms = *is_past ? left : 1 + *waited_ms / 50;
+        int ms = w->is_past ? left : 1 + w->waited_ms / 50;
 
         ms = ms < left ? ms : left;
-        if (poll(end, 1, ms) > 0)
+        if (poll(w->fds, 2, ms) > 0)
             return true;
         left -= ms;
-        if (!*is_past) {
-            *waited_ms += ms;
-            *is_past = m->is_past(m->user);
+        if (!w->is_past) {
+            w->waited_ms += ms;
+            w->is_past = w->signs->is_past(w->signs->user);
         }
     }
     return false;
 }
 
-/* Until it ends, or until one of the limits is met. */
+/* Until it ends or is done, or until one of the limits is met. */
 static child_end watch(pid_t pid, const child_limits *limits,
-                       const child_milestone *m)
+                       const child_signs *signs)
 {
-    struct pollfd end = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-    bool is_past = !m || !m->is_past;
-    int waited_ms = 0;
+    watched w = {{{.fd = pidfd_open(pid, 0), .events = POLLIN},
+                  {.fd = signs ? signs->done : -1, .events = POLLIN}},
+                 .signs = signs,
+                 .is_past = !signs || !signs->is_past};
     child_end how = CHILD_ENDED;
     const double idle_s = limits->idle > 0 ? limits->idle : CHILD_IDLE_SECONDS;
     double now, before = -1;
     int idle = 0;
 
-    while (end.fd >= 0 && how == CHILD_ENDED &&
-           !has_ended(&end, m, &is_past, &waited_ms)) {
+    while (w.fds[END].fd >= 0 && how == CHILD_ENDED && !is_over(&w)) {
         now = used(pid);
         idle = now > before ? 0 : idle + 1;
         before = now;
@@ -104,17 +112,20 @@ static child_end watch(pid_t pid, const child_limits *limits,
         else if (idle >= idle_s * LOOKS_A_SECOND)
             how = CHILD_IDLE;
     }
-    if (end.fd >= 0)
-        close(end.fd);
-    return how;
+    if (w.fds[END].fd >= 0)
+        close(w.fds[END].fd);
+    return how == CHILD_ENDED && w.fds[DONE].revents & POLLIN ? CHILD_DONE
+                                                              : how;
 }
 
 child_end child_wait(pid_t pid, const child_limits *limits,
-                     const child_milestone *milestone, int *status)
+                     const child_signs *signs, int *status)
 {
-    child_end how = watch(pid, limits, milestone);
+    child_end how = watch(pid, limits, signs);
     int rc;
 
+    if (how == CHILD_DONE)
+        return how;
     if (how != CHILD_ENDED)
         kill(pid, SIGKILL);
     do

@@ -35,9 +35,10 @@ typedef struct {
     uint64_t n;
 } head;
 
-/* input, go: of an early copy; else -1. */
+/* done: a byte when the result is whole. input, go: of an early copy; else -1.
+ */
 typedef struct {
-    int result, messages, input, go[2];
+    int result, messages, done[2], input, go[2];
 } files;
 
 struct task_copy {
@@ -101,7 +102,7 @@ static _Noreturn void work_apart(const task_job *job, const files *f)
         !file_fd_put(f->result, out, h.n))
         _exit(OUT_OF_MEMORY);
     fflush(stderr);
-    _exit(0);
+    _exit(write(f->done[1], "", 1) != 1);
 }
 
 /* --- in the process itself ----------------------------------------------- */
@@ -195,7 +196,7 @@ static vpu_status take(const task_job *job, const files *f, child_end how,
     messages = file_fd_get(f->messages, MAX_MESSAGES, scratch, &n_messages);
     h = (const head *)all;
     /* Whole, whoever waited for the process. */
-    if ((how == CHILD_ENDED || how == CHILD_LOST) && all && got >= sizeof *h &&
+    if (how != CHILD_TIME && how != CHILD_IDLE && all && got >= sizeof *h &&
         h->whole && h->n == got - sizeof *h) {
         out->end = TASK_DONE;
         out->n = (size_t)h->n;
@@ -222,6 +223,8 @@ static void close_files(const files *f)
 {
     close_one(f->result);
     close_one(f->messages);
+    close_one(f->done[0]);
+    close_one(f->done[1]);
     close_one(f->input);
     close_one(f->go[0]);
     close_one(f->go[1]);
@@ -231,9 +234,10 @@ static bool open_files(files *f, bool early)
 {
     *f = (files){memfd_create("vpu-result", MFD_CLOEXEC),
                  memfd_create("vpu-messages", MFD_CLOEXEC),
+                 {-1, -1},
                  early ? memfd_create("vpu-input", MFD_CLOEXEC) : -1,
                  {-1, -1}};
-    return f->result >= 0 && f->messages >= 0 &&
+    return f->result >= 0 && f->messages >= 0 && !pipe2(f->done, O_CLOEXEC) &&
            (!early || (f->input >= 0 && !pipe2(f->go, O_CLOEXEC)));
 }
 
@@ -256,14 +260,18 @@ static vpu_status finish(const task_job *job, const task_copy *c, bool last,
                          arena *a, task_result *out, bool *again,
                          vpu_error *err)
 {
+    const child_signs signs = {.done = c->f.done[0]};
     child_limits limits = job->limits;
     int status = 0;
     child_end how;
     vpu_status st = VPU_OK;
 
     limits.idle = last ? 0 : EARLY_SECONDS;
-    how = child_wait(c->pid, &limits, NULL, &status);
-    child_forget(c->pid);
+    how = child_wait(c->pid, &limits, &signs, &status);
+    if (how == CHILD_DONE)
+        child_leave(c->pid);
+    else
+        child_forget(c->pid);
     *again = !last &&
              (how == CHILD_IDLE || (how == CHILD_ENDED && WIFEXITED(status) &&
                                     WEXITSTATUS(status) == NOT_PREPARED));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/child.h"
 #include "base/oom.h"
 #include "runtime/api/api_priv.h"
 #include "sim/compiler/front/budget.h"
@@ -205,6 +206,7 @@ void vpu_context_free(vpu_context *context)
     api_kinds_free(context);
     pthread_mutex_destroy(&context->lock);
     arena_destroy(context->arena);
+    child_settle();
 }
 
 const char *vpu_context_backend(const vpu_context *context)

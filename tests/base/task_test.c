@@ -402,6 +402,7 @@ START_TEST(what_is_given_early_is_worked_on_at_once)
         ck_assert(!memcmp(r.bytes, "cba\1\4", 5));
     }
     ck_assert_int_eq(atomic_load(n_begun), 1);
+    child_settle();
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
     munmap(n_begun, sizeof *n_begun);
     n_begun = NULL;

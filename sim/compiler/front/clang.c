@@ -184,10 +184,10 @@ static vpu_status await(pid_t pid, const char *name, const child_limits *limits,
                         const fe_clang_meanwhile *m, int *exit_code,
                         vpu_error *err)
 {
-    const child_milestone put = {m ? m->is_put : NULL, m ? m->user : NULL};
+    const child_signs signs = {m ? m->is_put : NULL, m ? m->user : NULL, -1};
     int status = 0;
 
-    switch (child_wait(pid, limits, &put, &status)) {
+    switch (child_wait(pid, limits, &signs, &status)) {
     case CHILD_ENDED:
         *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
         return VPU_OK;
