@@ -29,7 +29,9 @@
  * exception. Contexts are independent, and so are graphs and programs of one
  * context; a result counts as its graph. Callbacks come on the thread that
  * called the library, or while that waits. Processes made with fork() cannot
- * use objects of their parent.
+ * use objects of their parent. Kernels are compiled in processes of their own:
+ * a program that waits for all of its children may meet one of these, until the
+ * context goes.
  *
  * The library prints nothing, does not end the process and has no global state
  * that a caller could see, but for code that a debugger is told about
