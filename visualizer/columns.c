@@ -315,7 +315,7 @@ static bool pack_tail(tl_lane *l)
 }
 
 /* A line of sums for the block that begins at t. */
-static bool begin_block(tl_lane *l, uint64_t t)
+static bool sum_before(tl_lane *l, uint64_t t)
 {
     uint64_t need = (l->n_block_begin + 1) * l->cap_classes;
 
@@ -331,9 +331,9 @@ static bool begin_block(tl_lane *l, uint64_t t)
     return true;
 }
 
-/* A class that a lane had not so far: a column more in its sums. They are laid
- * out anew when their lines are full, four times at most. */
-static bool add_class(tl_lane *l, tl_class class)
+/* A column more in its sums. They are laid out anew when their lines are full,
+ * four times at most. */
+bool tl_add_class(tl_lane *l, tl_class class)
 {
     uint8_t cap = l->cap_classes ? (uint8_t)(2 * l->cap_classes) : 1;
 
@@ -362,42 +362,14 @@ void tl_block_sums(const tl_lane *l, uint64_t b, uint64_t sums[TL_N_CLASSES])
 
 /* --- slices -------------------------------------------------------------- */
 
-bool tl_put_slice(tl_lane *l, uint64_t begin, tl_name name, uint32_t number)
+bool tl_begin_block(tl_lane *l, uint64_t begin)
 {
-    uint64_t at = l->n_slices % TL_BLOCK;
-
     if (!l->tail && !(l->tail = calloc(1, sizeof *l->tail)))
         return false;
-    if (!at && ((l->n_slices && l->n_blocks * TL_BLOCK < l->n_slices &&
-                 !pack_tail(l)) ||
-                !begin_block(l, begin)))
+    if (l->n_slices && l->n_blocks * TL_BLOCK < l->n_slices && !pack_tail(l))
         return false;
-    if (!at)
-        l->tail->n_values = 0;
-    l->tail->slices[at] =
-        (tl_tail_slice){.begin = begin,
-                        .number = number,
-                        .first_value = (uint32_t)l->tail->n_values,
-                        .name = (uint16_t)name};
-    l->has_numbers |= number != TL_NO_NUMBER;
-    l->n_slices++;
-    return true;
-}
-
-bool tl_put_end(tl_lane *l, uint64_t end, const uint8_t *class)
-{
-    tl_tail_slice *slice = &l->tail->slices[(l->n_slices - 1) % TL_BLOCK];
-    uint64_t length = end - slice->begin;
-    uint8_t c = class[slice->name];
-    uint32_t k = 0;
-
-    slice->length = length;
-    while (k < l->n_classes && l->class_at[k] != c)
-        k++;
-    if (k == l->n_classes && !add_class(l, c))
-        return false;
-    l->now[c] += length;
-    return true;
+    l->tail->n_values = 0;
+    return sum_before(l, begin);
 }
 
 uint64_t tl_begin(const tl_lane *l, uint64_t i)
@@ -517,11 +489,11 @@ bool tl_put_args(tl_lane *l, tl_shapes *shapes, const tl_args *args)
     while (t->cap_values - t->n_values < n)
         if (!tl_grow(&t->values, &t->cap_values, sizeof *t->values))
             return false;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (!(*shape = tl_shape_with(shapes, *shape, args->keys[i])))
             return false;
-    memcpy(t->values + t->n_values, args->values, n * sizeof *t->values);
-    t->n_values += n;
+        t->values[t->n_values++] = args->values[i];
+    }
     l->has_args = true;
     return true;
 }
