@@ -92,14 +92,13 @@ void proc_run_findings(const char *words, int worst, proc_result *r)
         ;
 }
 
-bool proc_run_once(const char *words, int worst, uint32_t times, proc_result *r)
+static void run(const char *words, int worst, proc_result *r)
 {
     struct rusage used;
     double begin;
     int status, fd;
     pid_t pid;
 
-    quiet_wait();
     begin = clock_seconds();
     pid = start(words, &fd);
     read_all(fd, r->out);
@@ -110,7 +109,22 @@ bool proc_run_once(const char *words, int worst, uint32_t times, proc_result *r)
     r->peak_kib = used.ru_maxrss;
     if (!WIFEXITED(status) || WEXITSTATUS(status) > worst)
         die(words, "failed");
-    return quiet_stayed(r->wall_s, times);
+}
+
+bool proc_run_once(const char *words, int worst, uint32_t times, proc_result *r)
+{
+    bool began = quiet_wait(), again;
+
+    run(words, worst, r);
+    again = !quiet_stayed(r->wall_s, times, &r->alone);
+    r->alone &= began;
+    return !again;
+}
+
+void proc_run_now(const char *words, int worst, proc_result *r)
+{
+    run(words, worst, r);
+    r->alone = false;
 }
 
 static int ascending(const void *x, const void *y)

@@ -12,6 +12,7 @@ typedef struct {
     double wall_s;
     double cpu_s;             /* of the processors, user and system: only the
                                  sum is exact, its parts are told by ticks */
+    bool alone;               /* from its begin to its end (quiet.h) */
     long peak_kib;            /* most memory it held */
     char out[PROC_OUT_BYTES]; /* what it printed, cut when longer */
 } proc_result;
@@ -25,6 +26,8 @@ void proc_run_findings(const char *words, int worst, proc_result *r);
 /* The same, once, and for the times-th time; false: it is to be done again. */
 bool proc_run_once(const char *words, int worst, uint32_t times,
                    proc_result *r);
+/* At once, whatever the moment. */
+void proc_run_now(const char *words, int worst, proc_result *r);
 
 double proc_median(double *values, size_t n); /* sorts values */
 

@@ -108,7 +108,7 @@ static uint32_t start_lookers(const cpu_set_t *all, looker *lookers,
 
 /* All processors are quiet a few looks in a row, before so many seconds are
  * over. This thread looks on the first one. */
-static bool is_quiet_within(double seconds)
+bool quiet_within(double seconds)
 {
     double end = clock_seconds() + seconds;
     looker lookers[MOST_CPUS];
@@ -141,20 +141,22 @@ static bool is_quiet_within(double seconds)
     return in_a_row == IN_A_ROW;
 }
 
-void quiet_wait(void)
+bool quiet_wait(void)
 {
     double begin = clock_seconds();
     double left = most_s - told.waited_s;
+    bool quiet = quiet_within(fmin(most_at_once_s, fmax(left, settles_s)));
 
-    is_quiet_within(fmin(most_at_once_s, fmax(left, settles_s)));
     told.waited_s += clock_seconds() - begin;
+    return quiet;
 }
 
-bool quiet_stayed(double seconds, uint32_t times)
+bool quiet_stayed(double seconds, uint32_t times, bool *alone)
 {
-    bool quiet = seconds > long_s || is_quiet_within(settles_s);
+    bool quiet = seconds > long_s || quiet_within(settles_s);
     bool again = !quiet && times < MOST_TIMES && told.waited_s < most_s;
 
+    *alone = quiet;
     told.runs++;
     told.again += again;
     told.disturbed += !quiet && !again;

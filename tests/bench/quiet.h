@@ -12,14 +12,18 @@
 
 /* Until a quiet moment; at most five seconds, and five minutes in all. All
  * processors work meanwhile: one that has rested is given a place beside others
- * by some hosts, and one that works a core of its own after a while. */
-void quiet_wait(void);
+ * by some hosts, and one that works a core of its own after a while. False: it
+ * has not come. */
+bool quiet_wait(void);
+/* The same for so many seconds, which count as nothing. */
+bool quiet_within(double seconds);
 
 /* Behind something of so many seconds that began in a quiet moment, for the
  * times-th time: false, it was not alone, and is to be measured again. What
  * takes more than a second never is, nor what ran for the fifth time, nor
- * anything when five minutes were lost this way. */
-bool quiet_stayed(double seconds, uint32_t times);
+ * anything when five minutes were lost this way. *alone: nobody took part of a
+ * processor, as far as that can be told. */
+bool quiet_stayed(double seconds, uint32_t times, bool *alone);
 
 typedef struct {
     double waited_s;      /* in all, with what was measured again */
