@@ -612,24 +612,85 @@ static bool runtime_call(host *h, LLVMValueRef i, LLVMValueRef *v)
 
 /* --- calls --------------------------------------------------------------- */
 
+/* 1 as a double, or as many as x has floats. */
+static LLVMValueRef ones_like(host *h, LLVMValueRef x)
+{
+    LLVMValueRef one = LLVMConstReal(LLVMDoubleTypeInContext(h->context), 1.0),
+                 *all;
+    unsigned n;
+
+    if (LLVMGetTypeKind(LLVMTypeOf(x)) != LLVMVectorTypeKind)
+        return one;
+    n = LLVMGetVectorSize(LLVMTypeOf(x));
+    all = arena_array(h->arena, LLVMValueRef, n);
+    for (unsigned k = 0; k < n; k++)
+        all[k] = one;
+    return LLVMConstVector(all, n);
+}
+
+static LLVMValueRef build_rsqrt(host *h, LLVMValueRef x)
+{
+    LLVMValueRef one = ones_like(h, x);
+    LLVMTypeRef d = LLVMTypeOf(one);
+    unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", 9);
+    LLVMValueRef v = LLVMBuildFPExt(h->builder, x, d, "");
+
+    v = LLVMBuildCall2(h->builder, LLVMIntrinsicGetType(h->context, id, &d, 1),
+                       LLVMGetIntrinsicDeclaration(h->module, id, &d, 1), &v, 1,
+                       "");
+    v = LLVMBuildFDiv(h->builder, one, v, "");
+    return LLVMBuildFPTrunc(h->builder, v, LLVMTypeOf(x), "");
+}
+
 /* Routines that are exact sequences of host instructions need no call. The same
  * operations as in routines.c, so results do not change. */
 static LLVMValueRef inline_routine(host *h, LLVMValueRef i)
 {
-    LLVMTypeRef d = LLVMDoubleTypeInContext(h->context), t;
-    unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", 9);
-    LLVMValueRef v;
+    return ir_call_id(i) == CALL_rsqrt_f32
+               ? build_rsqrt(h, host_operand(h, i, 0))
+               : NULL;
+}
 
-    if (ir_call_id(i) != CALL_rsqrt_f32)
-        return NULL;
-    v = LLVMBuildFPExt(h->builder, host_operand(h, i, 0), d, "");
-    t = LLVMIntrinsicGetType(h->context, id, &d, 1);
-    v = LLVMBuildCall2(h->builder, t,
-                       LLVMGetIntrinsicDeclaration(h->module, id, &d, 1), &v, 1,
-                       "");
-    v = LLVMBuildFDiv(h->builder, LLVMConstReal(d, 1.0), v, "");
-    return LLVMBuildFPTrunc(h->builder, v, LLVMFloatTypeInContext(h->context),
-                            "");
+static bool is_lane(LLVMValueRef number, unsigned k)
+{
+    return LLVMIsAConstantInt(number) && LLVMConstIntGetZExtValue(number) == k;
+}
+
+/* The vector whose lanes are those of i, each through that routine, as the
+ * vectorizer takes apart what has no vector form; NULL: i is something else. */
+static LLVMValueRef lanes_through(LLVMValueRef i, uint32_t routine)
+{
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(i));
+    LLVMValueRef all = NULL, call, lane;
+
+    for (unsigned k = n; k-- > 0; i = LLVMGetOperand(i, 0)) {
+        if (!LLVMIsAInsertElementInst(i) || !is_lane(LLVMGetOperand(i, 2), k))
+            return NULL;
+        call = LLVMGetOperand(i, 1);
+        if (!LLVMIsACallInst(call) || ir_call_id(call) != routine)
+            return NULL;
+        lane = LLVMGetOperand(call, 0);
+        if (!LLVMIsAExtractElementInst(lane) ||
+            !is_lane(LLVMGetOperand(lane, 1), k) ||
+            (all && LLVMGetOperand(lane, 0) != all))
+            return NULL;
+        all = LLVMGetOperand(lane, 0);
+    }
+    return LLVMGetVectorSize(LLVMTypeOf(all)) == n ? all : NULL;
+}
+
+/* A host's processor takes roots of several lanes at once. The lanes' own are
+ * not needed then, and LLVM removes them; checkers look at each. */
+static LLVMValueRef do_insert(host *h, LLVMValueRef i)
+{
+    LLVMValueRef all =
+        h->sites || h->debug ? NULL : lanes_through(i, CALL_rsqrt_f32);
+
+    if (all)
+        return build_rsqrt(h, host_value(h, all));
+    return LLVMBuildInsertElement(
+        h->builder, host_operand(h, i, 0), host_operand(h, i, 1),
+        lane_number(h, LLVMGetOperand(i, 2), LLVMTypeOf(i)), "");
 }
 
 /* Intrinsics whose second operand may declare a result undefined. */
@@ -878,9 +939,7 @@ LLVMValueRef host_inst(host *h, LLVMValueRef i)
                         LLVMTypeOf(LLVMGetOperand(i, 0))),
             "");
     case LLVMInsertElement:
-        return LLVMBuildInsertElement(
-            h->builder, host_operand(h, i, 0), host_operand(h, i, 1),
-            lane_number(h, LLVMGetOperand(i, 2), LLVMTypeOf(i)), "");
+        return do_insert(h, i);
     case LLVMShuffleVector:
         return do_shuffle(h, i);
     case LLVMExtractValue:

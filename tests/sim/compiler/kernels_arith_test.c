@@ -605,6 +605,130 @@ START_TEST(comparison_used_twice)
 }
 END_TEST
 
+/* --- roots of several lanes at once ---------------------------------------- */
+
+/* Where lane k of the result comes from: of x or y, through rsqrt or not. */
+typedef struct {
+    const char *text;
+    struct {
+        bool y, plain;
+        uint8_t lane;
+    } lanes[4];
+} root_lanes;
+
+#define ROOT(v, k) "rsqrt(" #v ".s" #k ")"
+
+static const root_lanes roots[] = {
+    {"rsqrt(x)", {{.lane = 0}, {.lane = 1}, {.lane = 2}, {.lane = 3}}},
+    {"(float4)(" ROOT(x, 0) "," ROOT(x, 1) "," ROOT(x, 2) "," ROOT(x, 3) ")",
+     {{.lane = 0}, {.lane = 1}, {.lane = 2}, {.lane = 3}}},
+    {"(float4)(" ROOT(x, 1) "," ROOT(x, 0) "," ROOT(x, 2) "," ROOT(x, 3) ")",
+     {{.lane = 1}, {.lane = 0}, {.lane = 2}, {.lane = 3}}},
+    {"(float4)(" ROOT(x, 0) "," ROOT(y, 1) "," ROOT(x, 2) "," ROOT(x, 3) ")",
+     {{.lane = 0}, {.y = true, .lane = 1}, {.lane = 2}, {.lane = 3}}},
+    {"(float4)(" ROOT(x, 0) "," ROOT(x, 1) ",x.s2," ROOT(x, 3) ")",
+     {{.lane = 0}, {.lane = 1}, {.plain = true, .lane = 2}, {.lane = 3}}},
+    {"(float4)(" ROOT(x, 0) "," ROOT(x, 1) "," ROOT(x, 2) "," ROOT(x, 2) ")",
+     {{.lane = 0}, {.lane = 1}, {.lane = 2}, {.lane = 2}}},
+    {"(float4)(" ROOT(x, 0) "," ROOT(x, 1) "," ROOT(x, 2) ",4.0f)",
+     {{.lane = 0}, {.lane = 1}, {.lane = 2}, {.plain = true, .lane = 9}}},
+    {"((float8)(" ROOT(z, 0) "," ROOT(z, 1) "," ROOT(z, 2) "," ROOT(
+         z, 3) ",z.s4567)).lo",
+     {{.lane = 0}, {.lane = 1}, {.lane = 2}, {.lane = 3}}},
+};
+enum { N_ROOTS = sizeof roots / sizeof *roots, ROOT_ITEMS = 96 };
+
+static float root_of(float v)
+{
+    return (float)(1 / __builtin_sqrt((double)v)); /* sqrt is OpenCL's here */
+}
+
+static bool same_float(float a, float b)
+{
+    return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof a);
+}
+
+/* Any float: noise, and what roots treat on its own. */
+static float root_input(uint32_t i)
+{
+    static const float special[] = {0,      -0.0f,   1,        -1,        4,
+                                    1e-45f, -1e-45f, INFINITY, -INFINITY, NAN};
+    uint32_t bits = rig_noise(i);
+    float v;
+
+    if (i % 7 == 0)
+        return special[i / 7 % 10];
+    bits &= i % 3 ? 0x7fffffff : UINT32_MAX;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+START_TEST(roots_of_lanes)
+{
+    const root_lanes *k = &roots[_i];
+    float *out, *in;
+    rig r;
+
+    rig_open(&r);
+    r.both_engines = true;
+    rig_compile(&r,
+                arena_printf(r.arena,
+                             "__kernel void k(__global float *out,\n"
+                             "                __global const float *in)\n{\n"
+                             "    int i = get_global_id(0);\n"
+                             "    float8 z = vload8(i, in);\n"
+                             "    float4 x = vload4(2 * i, in);\n"
+                             "    float4 y = vload4(2 * i + 1, in);\n"
+                             "    vstore4(%s, i, out);\n}\n",
+                             k->text),
+                "k");
+    out = rig_buffer(&r, 4 * ROOT_ITEMS * sizeof *out);
+    in = rig_buffer(&r, 8 * ROOT_ITEMS * sizeof *in);
+    for (uint32_t i = 0; i < 8 * ROOT_ITEMS; i++)
+        in[i] = root_input(i);
+    rig_run_1d(&r, ROOT_ITEMS / 32, 32);
+    for (uint32_t i = 0; i < ROOT_ITEMS; i++)
+        for (uint32_t l = 0; l < 4; l++) {
+            float from = k->lanes[l].lane == 9
+                             ? 4
+                             : in[8 * i + 4 * k->lanes[l].y + k->lanes[l].lane];
+            float want = k->lanes[l].plain ? from : root_of(from);
+
+            if (!same_float(out[4 * i + l], want))
+                ck_abort_msg("%s: item %u lane %u: %a, expected %a of %a",
+                             k->text, i, l, out[4 * i + l], want, from);
+        }
+    rig_close(&r);
+}
+END_TEST
+
+/* Items side by side, as the vectorizer puts them. */
+START_TEST(roots_of_items)
+{
+    float *out, *in;
+    rig r;
+
+    rig_open(&r);
+    r.both_engines = true;
+    rig_compile(&r,
+                "__kernel void k(__global float *out,\n"
+                "                __global const float *in)\n{\n"
+                "    int i = get_global_id(0);\n"
+                "    out[i] = rsqrt(in[i]) + native_rsqrt(in[i] + 1);\n}\n",
+                "k");
+    out = rig_buffer(&r, 8 * ROOT_ITEMS * sizeof *out);
+    in = rig_buffer(&r, 8 * ROOT_ITEMS * sizeof *in);
+    for (uint32_t i = 0; i < 8 * ROOT_ITEMS; i++)
+        in[i] = root_input(i);
+    rig_run_1d(&r, 8, ROOT_ITEMS);
+    for (uint32_t i = 0; i < 8 * ROOT_ITEMS; i++)
+        if (!same_float(out[i], root_of(in[i]) + root_of(in[i] + 1)))
+            ck_abort_msg("item %u: %a, expected %a + %a, of %a", i, out[i],
+                         root_of(in[i]), root_of(in[i] + 1), in[i]);
+    rig_close(&r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("kernels: arithmetic");
@@ -617,6 +741,8 @@ int main(void)
     tcase_add_loop_test(c, division, 0, 2 * sizeof integers / sizeof *integers);
     tcase_add_test(c, comparison_used_twice);
     tcase_add_test(c, sums_of_counts);
+    tcase_add_loop_test(c, roots_of_lanes, 0, N_ROOTS);
+    tcase_add_test(c, roots_of_items);
     suite_add_tcase(s, c);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
