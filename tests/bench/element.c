@@ -10,9 +10,12 @@
 
 #include "base/clock.h"
 #include "tests/bench/proc.h"
+#include "tests/bench/quiet.h"
 #include "tests/bench/rows.h"
 
-enum { PROCESSES = 5, RUNS = 9, CHANNELS = 16, STRETCH = 256 };
+/* Of the fastest process: so many that were alone, in as many as it takes. */
+enum { PROCESSES = 5, MOST_PROCESSES = 15, QUIET_SECONDS = 10 };
+enum { RUNS = 9, CHANNELS = 16, STRETCH = 256 };
 
 static const struct {
     uint32_t rows, columns;
@@ -99,10 +102,13 @@ static double time_vpu(const char *vpu, uint32_t rows, uint32_t columns)
              "%s run kernels/grn/layer.xml --layer GRN --shape in0=1x%dx%ux%u "
              "--param bias=1.0 --quiet --json --repeat 5 --threads 1",
              vpu, CHANNELS, rows, columns);
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0, n_alone = 0; i < MOST_PROCESSES && n_alone < PROCESSES;
+         i++) {
         double t;
 
-        proc_run(words, &r);
+        quiet_within(QUIET_SECONDS);
+        proc_run_once(words, 0, UINT32_MAX, &r);
+        n_alone += r.alone;
         t = bench_report_seconds(r.out);
         least = least > 0 && least < t ? least : t;
     }
