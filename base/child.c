@@ -39,9 +39,9 @@ static void wait_for_left(int options)
             rc = waitid(P_PIDFD, (id_t)(left - 1), &info, WEXITED | options);
         while (rc && errno == EINTR);
         if (!rc && !info.si_pid)
-            continue; /* not yet */
+            continue;     /* not yet */
+        slots[i].pid = 0; /* first: a signal handler may look in between */
         slots[i].left = 0;
-        slots[i].pid = 0;
         close(left - 1);
     }
 }
