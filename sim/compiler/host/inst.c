@@ -658,7 +658,7 @@ static bool is_lane(LLVMValueRef number, unsigned k)
 
 /* The vector whose lanes are those of i, each through that routine, as the
  * vectorizer takes apart what has no vector form; NULL: i is something else. */
-static LLVMValueRef lanes_through(LLVMValueRef i, uint32_t routine)
+static LLVMValueRef lanes_through(LLVMValueRef i, call_id routine)
 {
     unsigned n = LLVMGetVectorSize(LLVMTypeOf(i));
     LLVMValueRef all = NULL, call, lane;
