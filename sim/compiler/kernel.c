@@ -276,8 +276,9 @@ static void begin_early(void *user)
     if (b->early && !b->is_given)
         return;
     task_drop(b->early); /* clang runs again, and makes something else */
-    b->early = artifact_begin(&b->job);
+    b->early = NULL;
     b->is_given = false;
+    b->early = artifact_begin(&b->job);
 }
 
 static void take_unit(building *b, const fe_unit *unit)
