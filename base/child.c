@@ -116,17 +116,25 @@ void child_follow(pid_t parent)
 static void send(const slot *s, int sig)
 {
     pid_t pid = s->pid;
+    int left = s->left;
 
-    if (pid > 0 && !s->left) /* one that was left ends anyway */
+    if (left)
+        pidfd_send_signal(left - 1, sig, NULL, 0);
+    else if (pid > 0)
         kill(s->group ? -pid : pid, sig);
 }
 
 /* Somebody else may be waiting for it, too: then it is gone all the same. */
 static bool has_ended(const slot *s)
 {
+    siginfo_t info = {0};
     pid_t pid = s->pid;
+    int left = s->left;
 
-    return pid <= 0 || s->left || waitpid(pid, NULL, WNOHANG);
+    if (left)
+        return waitid(P_PIDFD, (id_t)(left - 1), &info, WEXITED | WNOHANG) ||
+               info.si_pid;
+    return pid <= 0 || waitpid(pid, NULL, WNOHANG);
 }
 
 void child_end_all(void)

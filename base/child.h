@@ -62,7 +62,7 @@ child_end child_wait(pid_t pid, const child_limits *limits,
 
 /* One that was added and is done: to end, and to give its memory back, takes it
  * some milliseconds, in which nobody needs to wait. It is waited for when
- * another child is added, or by child_settle. */
+ * another child is added, by child_settle, or by child_end_all. */
 void child_leave(pid_t pid);
 /* Waits for those that were left. A library calls it before its user may take
  * it for gone. */
