@@ -85,7 +85,18 @@ static void clear(mach_cache *c)
     c->l2 = l2;
     c->misses = misses;
     c->cap_misses = cap_misses;
-    c->repeat.state = REPEAT_NONE;
+}
+
+/* What the effects of a repetition hang on, besides its accesses. */
+typedef struct {
+    uint32_t l1_sets, l2_sets, l1_line, l2_line, ways;
+    mach_banks banks;
+} shape;
+
+static shape shape_of(const mach_cache *c)
+{
+    return (shape){c->l1.set_mask,   c->l2.set_mask, c->l1.line_shift,
+                   c->l2.line_shift, c->fast,        c->g.banks};
 }
 
 vpu_status mach_cache_create(const mach_desc *desc, uint32_t n_sharing,
@@ -100,6 +111,7 @@ vpu_status mach_cache_renew(const mach_desc *desc, uint32_t n_sharing,
 {
     uint64_t share = desc->l2_bytes;
     mach_cache *c = *out;
+    shape before, now;
 
     *out = NULL;
     if (!n_sharing || n_sharing > desc->num_shaves) {
@@ -110,10 +122,14 @@ vpu_status mach_cache_renew(const mach_desc *desc, uint32_t n_sharing,
     }
     if (desc->l2_partition)
         share /= n_sharing;
-    if (!c && (c = malloc(sizeof *c)))
+    if (!c && (c = malloc(sizeof *c))) {
         memset(c, 0, offsetof(mach_cache, repeat));
-    if (c)
+        c->repeat.state = REPEAT_NONE;
+    }
+    if (c) {
+        before = shape_of(c);
         clear(c);
+    }
     if (!c ||
         !level_init(&c->l1, desc->l1d_bytes, desc->l1d_line, desc->l1d_ways) ||
         !level_init(&c->l2, share, desc->l2_line, desc->l2_ways)) {
@@ -125,6 +141,10 @@ vpu_status mach_cache_renew(const mach_desc *desc, uint32_t n_sharing,
     if (c->l1.n_ways == 2 && c->l2.n_ways == 2)
         c->fast = (uint32_t)desc->fast_cache;
     forget(c);
+    /* A launch often does what the one before did. */
+    now = shape_of(c);
+    if (memcmp(&before, &now, sizeof now))
+        c->repeat.state = REPEAT_NONE;
     *out = c;
     return VPU_OK;
 }

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+static bool is_ddr(const repeat_op *o)
+{
+    return o->kind >= OP_LOADED && o->kind <= OP_BACK;
+}
+
 /* Lines from r->moved on for which no line leaves its row. */
 static uint32_t lines_in_rows(const repetition *r, cache_geometry g)
 {
@@ -11,10 +16,61 @@ static uint32_t lines_in_rows(const repetition *r, cache_geometry g)
         const repeat_op *o = &r->late.ops.list[i];
         uint32_t left = row - ((o->line + r->moved) & (row - 1));
 
-        if (o->kind >= OP_LOADED && o->kind <= OP_BACK && left < n)
+        if (is_ddr(o) && left < n)
             n = left;
     }
     return n;
+}
+
+static void list_lines(repetition *r)
+{
+    repeat_sums *s = &r->sums;
+
+    for (uint32_t i = 0; i < r->late.ops.n && s->n_list <= REPEAT_MAX_SITES;
+         i++) {
+        const repeat_op *o = &r->late.ops.list[i];
+        uint32_t k = 0;
+
+        while (k < s->n_list && s->list[k] != o->line)
+            k++;
+        if (is_ddr(o) && k == s->n_list)
+            s->list[s->n_list++] = o->line;
+    }
+}
+
+/* Has the hash only made other banks of all, `by` their difference, since the
+ * sums were made, and are lines as far into their rows? Then the same lines
+ * share banks, and only those are others. */
+static bool are_renamed(const repetition *r, cache_geometry g, uint32_t *by)
+{
+    const repeat_sums *s = &r->sums;
+    bool same = s->n_lines && s->n_list && s->n_list <= REPEAT_MAX_SITES &&
+                !((r->moved - s->from) & ((1u << g.banks.row) - 1));
+
+    *by = same ? cache_bank_of_line(g, s->list[0] + r->moved) ^
+                     cache_bank_of_line(g, s->list[0] + s->from)
+               : 0;
+    for (uint32_t i = 1; same && i < s->n_list; i++)
+        same = (cache_bank_of_line(g, s->list[i] + r->moved) ^
+                cache_bank_of_line(g, s->list[i] + s->from)) == *by;
+    return same;
+}
+
+/* by: less than there are banks. */
+static void rename_banks(repetition *r, cache_geometry g, uint32_t by)
+{
+    uint32_t *n[2] = {r->sums.fills, r->sums.backs};
+
+    for (int k = 0; k < 2; k++)
+        for (uint32_t b = 0; b <= g.banks.mask; b++) {
+            uint32_t other = b ^ by, had = n[k][b];
+
+            if (b < other) {
+                n[k][b] = n[k][other];
+                n[k][other] = had;
+            }
+        }
+    r->sums.from = r->moved;
 }
 
 /* Known accesses to DDR while their sums are made. */
@@ -81,6 +137,8 @@ static void make_sums(repetition *r, cache_geometry g)
 {
     summing s = {.loads = {.load_number = 1}};
 
+    if (!r->sums.n_list)
+        list_lines(r);
     r->sums.from = r->moved;
     r->sums.n_lines = lines_in_rows(r, g);
     if (r->sums.n_lines < REPEAT_WORTH_SUMS * r->step) {
@@ -104,8 +162,14 @@ static void make_sums(repetition *r, cache_geometry g)
 
 bool repeat_sums_fit(repetition *r, cache_geometry g, uint32_t n)
 {
-    if (r->moved - r->sums.from >= r->sums.n_lines && n >= REPEAT_WORTH_SUMS)
-        make_sums(r, g);
+    uint32_t by;
+
+    if (r->moved - r->sums.from >= r->sums.n_lines && n >= REPEAT_WORTH_SUMS) {
+        if (are_renamed(r, g, &by))
+            rename_banks(r, g, by);
+        else
+            make_sums(r, g);
+    }
     return r->moved - r->sums.from < r->sums.n_lines;
 }
 

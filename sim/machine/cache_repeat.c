@@ -70,13 +70,13 @@ size_t repeat_goes_on(const repetition *r, const uint64_t *list, size_t n)
     return in_memory(r, r->shift, r->ran + i) ? i : 0;
 }
 
-/* Are both where the same distance apart as their addresses are? */
-static bool moved_alike(mach_places places, uint64_t a, uint64_t b)
+/* Is the access moved to its place as far as access i of r was? */
+static bool moved_alike(const repetition *r, uint32_t i, mach_places places,
+                        uint64_t access)
 {
-    uint32_t at = MACH_ACCESS_ADDR(a), other = MACH_ACCESS_ADDR(b);
+    uint32_t at = MACH_ACCESS_ADDR(access);
 
-    return mach_place_of(places, at) - at ==
-           mach_place_of(places, other) - other;
+    return mach_place_of(places, at) - at == r->places[i];
 }
 
 size_t repeat_again(const repetition *r, const cache_level *l2,
@@ -90,7 +90,7 @@ size_t repeat_again(const repetition *r, const cache_level *l2,
         r->lowest + *shift > UINT32_MAX)
         return 0;
     while (i < r->period && list[i] - r->first[i] == *shift &&
-           moved_alike(places, list[i], r->first[i]))
+           moved_alike(r, i, places, list[i]))
         i++;
     if (i < r->period)
         return 0;
@@ -180,6 +180,6 @@ size_t repeat_find(const cache_level *l2, const uint64_t *list, size_t n,
     take_sites(list, r);
     if (!in_memory(r, 0, n))
         return 0;
-    r->sums.n_lines = 0;
+    r->sums.n_lines = r->sums.n_list = 0;
     return n;
 }

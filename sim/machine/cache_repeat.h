@@ -115,6 +115,9 @@ typedef struct {
     uint32_t from, n_lines;
     repeat_ops ops;
     uint32_t fills[MACH_MAX_BANKS], backs[MACH_MAX_BANKS]; /* a round's */
+    /* The lines in late.ops that DDR gives or gets, each once; n_list: 0, they
+     * are not known yet; more than REPEAT_MAX_SITES, there are too many. */
+    uint32_t list[REPEAT_MAX_SITES + 1], n_list;
 } repeat_sums;
 
 typedef struct {
@@ -128,7 +131,8 @@ typedef struct {
                                          never leaves its buffer from one time
                                          to the next, which the pages between
                                          buffers see to (sim/exec/memory.h) */
-    uint64_t lowest, highest;         /* of these; highest: behind the last */
+    uint32_t places[REPEAT_MAX_SITES]; /* how far they were moved (places.h) */
+    uint64_t lowest, highest;          /* of these; highest: behind the last */
     cache_tally adds; /* a round's loads, stores, bytes and crossings */
     /* The effects of round 0 (begin), of a round from 1 on (early), and of a
      * round from `warmup` on (late), each with the line numbers of the first

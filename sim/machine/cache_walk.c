@@ -264,6 +264,49 @@ static bool walk_until_l1_is_known(walk *w, repetition *r, size_t rounds)
     return !looks_up_l1(&r->late);
 }
 
+/* Is b what a is, so many lines of L2 further on? */
+static bool is_moved(const repeat_op *a, const repeat_op *b, uint32_t by,
+                     uint32_t by_l1)
+{
+    bool l1 = a->kind == OP_LOAD || a->kind == OP_SET_L1;
+    bool two = a->kind == OP_SET_L1 || a->kind == OP_SET_L2;
+
+    by = l1 ? by_l1 : by;
+    return a->kind == b->kind && a->dirty == b->dirty &&
+           b->line - a->line == by &&
+           b->second - a->second == (two ? by : 0);
+}
+
+static bool sets_ways(const repeat_op *o)
+{
+    return o->kind == OP_SET_L1 || o->kind == OP_SET_L2;
+}
+
+/* Are the effects of round 1 those of round 0, a step further on? The ways that
+ * sets are left with at the end are those of different sets, in any order. */
+static bool begins_as_it_goes_on(const repetition *r, uint32_t l1_step)
+{
+    const repeat_ops *a = &r->begin.ops, *b = &r->early.ops;
+    uint32_t end = a->n;
+
+    if (a->n != b->n || r->begin.l1_misses != r->early.l1_misses)
+        return false;
+    while (end && sets_ways(&a->list[end - 1]))
+        end--;
+    for (uint32_t i = 0; i < end; i++)
+        if (!is_moved(&a->list[i], &b->list[i], r->step, l1_step))
+            return false;
+    for (uint32_t i = end; i < a->n; i++) {
+        bool any = false;
+
+        for (uint32_t k = end; k < b->n && !any; k++)
+            any = is_moved(&a->list[i], &b->list[k], r->step, l1_step);
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
 bool repeat_walk_rounds(repetition *r, const cache_level *l1,
                         const cache_level *l2, mach_places places, size_t n,
                         bool may_wait)
@@ -273,6 +316,11 @@ bool repeat_walk_rounds(repetition *r, const cache_level *l1,
     uint32_t l1_step = r->step << (l2->line_shift - l1->line_shift);
     uint32_t n_sets = l1->set_mask + 1, apart = l1_step & -l1_step;
 
+    for (uint32_t i = 0; i < r->period; i++) {
+        uint32_t at = MACH_ACCESS_ADDR(r->first[i]);
+
+        r->places[i] = mach_place_of(places, at) - at;
+    }
     know_nothing(&w);
     r->enough = 0;
     walk_round(&w, &r->begin, 0);
@@ -287,6 +335,10 @@ bool repeat_walk_rounds(repetition *r, const cache_level *l1,
     } else {
         r->warmup = knows_ddr(&r->early) ? 1 : UINT32_MAX;
         copy_part(&r->late, &r->early);
+        if (r->warmup == 1 && begins_as_it_goes_on(r, l1_step)) {
+            r->warmup = 0;
+            copy_part(&r->late, &r->begin);
+        }
     }
     return is_worth_it(r);
 }
