@@ -241,14 +241,20 @@ static void copy_part(repeat_part *to, const repeat_part *from)
         memcpy(to->lines, from->lines, from->n_lines * sizeof *from->lines);
 }
 
+static uint32_t n_lookups(const repeat_ops *ops)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < ops->n; i++)
+        n += ops->list[i].kind <= OP_STORE;
+    return n;
+}
+
 static bool is_worth_it(const repetition *r)
 {
     const repeat_ops *ops = &r->late.ops;
-    uint32_t looked_up = 0;
 
-    for (uint32_t i = 0; i < ops->n; i++)
-        looked_up += ops->list[i].kind <= OP_STORE;
-    return 2 * looked_up < r->period * r->round &&
+    return 2 * n_lookups(ops) < r->period * r->round &&
            ops->n < 2 * r->period * r->round;
 }
 
@@ -264,47 +270,12 @@ static bool walk_until_l1_is_known(walk *w, repetition *r, size_t rounds)
     return !looks_up_l1(&r->late);
 }
 
-/* Is b what a is, so many lines of L2 further on? */
-static bool is_moved(const repeat_op *a, const repeat_op *b, uint32_t by,
-                     uint32_t by_l1)
+/* What round 0 does holds of any round, since nothing is known when it begins.
+ * Does a round that others have gone before do as much? */
+static bool begins_as_it_goes_on(const repetition *r)
 {
-    bool l1 = a->kind == OP_LOAD || a->kind == OP_SET_L1;
-    bool two = a->kind == OP_SET_L1 || a->kind == OP_SET_L2;
-
-    by = l1 ? by_l1 : by;
-    return a->kind == b->kind && a->dirty == b->dirty &&
-           b->line - a->line == by &&
-           b->second - a->second == (two ? by : 0);
-}
-
-static bool sets_ways(const repeat_op *o)
-{
-    return o->kind == OP_SET_L1 || o->kind == OP_SET_L2;
-}
-
-/* Are the effects of round 1 those of round 0, a step further on? The ways that
- * sets are left with at the end are those of different sets, in any order. */
-static bool begins_as_it_goes_on(const repetition *r, uint32_t l1_step)
-{
-    const repeat_ops *a = &r->begin.ops, *b = &r->early.ops;
-    uint32_t end = a->n;
-
-    if (a->n != b->n || r->begin.l1_misses != r->early.l1_misses)
-        return false;
-    while (end && sets_ways(&a->list[end - 1]))
-        end--;
-    for (uint32_t i = 0; i < end; i++)
-        if (!is_moved(&a->list[i], &b->list[i], r->step, l1_step))
-            return false;
-    for (uint32_t i = end; i < a->n; i++) {
-        bool any = false;
-
-        for (uint32_t k = end; k < b->n && !any; k++)
-            any = is_moved(&a->list[i], &b->list[k], r->step, l1_step);
-        if (!any)
-            return false;
-    }
-    return true;
+    return n_lookups(&r->begin.ops) <= n_lookups(&r->early.ops) &&
+           r->begin.ops.n <= r->early.ops.n;
 }
 
 bool repeat_walk_rounds(repetition *r, const cache_level *l1,
@@ -335,7 +306,7 @@ bool repeat_walk_rounds(repetition *r, const cache_level *l1,
     } else {
         r->warmup = knows_ddr(&r->early) ? 1 : UINT32_MAX;
         copy_part(&r->late, &r->early);
-        if (r->warmup == 1 && begins_as_it_goes_on(r, l1_step)) {
+        if (r->warmup == 1 && begins_as_it_goes_on(r)) {
             r->warmup = 0;
             copy_part(&r->late, &r->begin);
         }

@@ -36,22 +36,21 @@ static bool moved;
 /* Regions of 16 MiB, one after the other, are moved by other distances. */
 enum { REGION = 1 << 24, PAGES = 1 << (32 - MACH_PAGE_SHIFT) };
 
-static mach_cache *make(uint32_t fast_cache, int shape)
+/* *c is NULL, or as it will be for another launch. */
+static void make(uint32_t fast_cache, int shape, mach_cache **c)
 {
     mach_desc desc;
     vpu_error err;
-    mach_cache *c;
 
     ck_assert(!mach_desc_load(NULL, mem, &desc, &err));
     for (int i = 0; i < 2; i++)
         ck_assert_msg(!mach_desc_set(&desc, mem, shapes[shape].sets[i], &err),
                       "%s", err.msg);
     desc.fast_cache = fast_cache;
-    ck_assert(!mach_cache_create(&desc, shapes[shape].n_sharing, &c, &err));
+    ck_assert(!mach_cache_renew(&desc, shapes[shape].n_sharing, c, &err));
     moved = shapes[shape].moved;
     if (moved)
-        mach_cache_set_places(c, places);
-    return c;
+        mach_cache_set_places(*c, places);
 }
 
 static void setup(void)
@@ -204,11 +203,24 @@ static void run_groups(uint32_t *x)
 
 enum { ROUNDS = 100 };
 
+/* Another launch: of the same machine or of another one, with data at the same
+ * places or at others. */
+static void launch_again(uint32_t *x, int shape)
+{
+    if (!draw(x, 3))
+        shape = (int)draw(x, N_SHAPES);
+    if (!draw(x, 3))
+        for (uint32_t page = 0; page < PAGES; page++)
+            places[page] ^= page & REGION >> MACH_PAGE_SHIFT ? 1u << 12 : 0;
+    make(ways, shape, &fast);
+    make(0, shape, &plain);
+}
+
 static void begin(uint32_t fast_cache, int shape)
 {
     ways = fast_cache;
-    fast = make(ways, shape);
-    plain = make(0, shape);
+    make(ways, shape, &fast);
+    make(0, shape, &plain);
 }
 
 static void end(void)
@@ -224,8 +236,11 @@ START_TEST(counts_are_those_of_the_plain_model)
         uint32_t x = (uint32_t)_i + 1;
 
         begin(w, _i);
-        for (int round = 0; round < ROUNDS; round++)
+        for (int round = 0; round < ROUNDS; round++) {
             run_groups(&x);
+            if (!draw(&x, 10))
+                launch_again(&x, _i);
+        }
         compare_counts();
         mach_cache_flush(fast);
         mach_cache_flush(plain);
