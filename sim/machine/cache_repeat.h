@@ -123,14 +123,14 @@ typedef struct {
 typedef struct {
     repeat_state state;
     /* What comes again, and how. */
-    uint32_t period;                  /* accesses */
-    uint32_t round;                   /* times */
-    uint32_t step;                    /* lines of L2 */
-    uint64_t stride;                  /* bytes */
-    uint64_t first[REPEAT_MAX_SITES]; /* accesses of the first time; an access
-                                         never leaves its buffer from one time
-                                         to the next, which the pages between
-                                         buffers see to (sim/exec/memory.h) */
+    uint32_t period;                   /* accesses */
+    uint32_t round;                    /* times */
+    uint32_t step;                     /* lines of L2 */
+    uint64_t stride;                   /* bytes */
+    uint64_t first[REPEAT_MAX_SITES];  /* accesses of the first time; an access
+                                          never leaves its buffer from one time
+                                          to the next, which the pages between
+                                          buffers see to (sim/exec/memory.h) */
     uint32_t places[REPEAT_MAX_SITES]; /* how far they were moved (places.h) */
     uint64_t lowest, highest;          /* of these; highest: behind the last */
     cache_tally adds; /* a round's loads, stores, bytes and crossings */

@@ -32,6 +32,8 @@ static mach_cache *fast, *plain;
 static uint32_t ways; /* of `fast` */
 static uint32_t *places;
 static bool moved;
+static int own_shape;      /* of the test; other launches may have others */
+static const char *change; /* of that shape, or NULL */
 
 /* Regions of 16 MiB, one after the other, are moved by other distances. */
 enum { REGION = 1 << 24, PAGES = 1 << (32 - MACH_PAGE_SHIFT) };
@@ -46,6 +48,8 @@ static void make(uint32_t fast_cache, int shape, mach_cache **c)
     for (int i = 0; i < 2; i++)
         ck_assert_msg(!mach_desc_set(&desc, mem, shapes[shape].sets[i], &err),
                       "%s", err.msg);
+    if (change)
+        ck_assert_msg(!mach_desc_set(&desc, mem, change, &err), "%s", err.msg);
     desc.fast_cache = fast_cache;
     ck_assert(!mach_cache_renew(&desc, shapes[shape].n_sharing, c, &err));
     moved = shapes[shape].moved;
@@ -162,8 +166,21 @@ static void run_single(uint64_t access)
             mach_cache_load(both[i], at, bytes);
 }
 
-/* What comes between: others in a list, the latest ones again, one or nothing.
- */
+/* Another launch: of the same machine or of another one, with data at the same
+ * places or at others. */
+static void launch_again(uint32_t *x)
+{
+    int shape = draw(x, 3) ? own_shape : (int)draw(x, N_SHAPES);
+
+    if (!draw(x, 3))
+        for (uint32_t page = 0; page < PAGES; page++)
+            places[page] ^= page & REGION >> MACH_PAGE_SHIFT ? 1u << 12 : 0;
+    make(ways, shape, &fast);
+    make(0, shape, &plain);
+}
+
+/* What comes between: others in a list, the latest ones again, one, another
+ * launch or nothing. */
 static void interrupt(const uint64_t *list, size_t n, uint32_t *x)
 {
     uint64_t others[300];
@@ -179,6 +196,8 @@ static void interrupt(const uint64_t *list, size_t n, uint32_t *x)
         mach_cache_flush(fast);
         mach_cache_flush(plain);
     }
+    if (kind == 4 && !draw(x, 2))
+        launch_again(x);
 }
 
 /* One loop some times, each further on, as work-groups follow each other. */
@@ -203,22 +222,10 @@ static void run_groups(uint32_t *x)
 
 enum { ROUNDS = 100 };
 
-/* Another launch: of the same machine or of another one, with data at the same
- * places or at others. */
-static void launch_again(uint32_t *x, int shape)
-{
-    if (!draw(x, 3))
-        shape = (int)draw(x, N_SHAPES);
-    if (!draw(x, 3))
-        for (uint32_t page = 0; page < PAGES; page++)
-            places[page] ^= page & REGION >> MACH_PAGE_SHIFT ? 1u << 12 : 0;
-    make(ways, shape, &fast);
-    make(0, shape, &plain);
-}
-
 static void begin(uint32_t fast_cache, int shape)
 {
     ways = fast_cache;
+    own_shape = shape;
     make(ways, shape, &fast);
     make(0, shape, &plain);
 }
@@ -236,11 +243,8 @@ START_TEST(counts_are_those_of_the_plain_model)
         uint32_t x = (uint32_t)_i + 1;
 
         begin(w, _i);
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < ROUNDS; round++)
             run_groups(&x);
-            if (!draw(&x, 10))
-                launch_again(&x, _i);
-        }
         compare_counts();
         mach_cache_flush(fast);
         mach_cache_flush(plain);
@@ -301,6 +305,46 @@ START_TEST(misses_are_those_of_the_plain_model)
         }
         end();
     }
+}
+END_TEST
+
+/* Machines that differ from a shape in one thing. */
+static const char *const changes[] = {"l1d_bytes=2048",  "l2_bytes=131072",
+                                      "l1d_line=16",     "ddr_banks=2",
+                                      "ddr_bank_hash=0", "ddr_row_bytes=8192"};
+enum { N_CHANGES = sizeof changes / sizeof *changes };
+
+/* The same accesses on one machine, then on another. */
+START_TEST(what_holds_of_one_machine_is_not_used_on_another)
+{
+    static uint64_t list[LONGEST];
+    uint32_t x = (uint32_t)_i + 90;
+
+    for (int other = 0; other < N_SHAPES + N_CHANGES; other++)
+        for (int round = 0; round < ROUNDS / 4; round++) {
+            loop l = make_loop(&x);
+            uint32_t at = 64 * draw(&x, 400);
+
+            begin(MACH_ALL_WAYS, _i);
+            for (int time = 0; time < 4; time++) {
+                size_t n =
+                    run_of_loop(&l, time * at, list, (size_t)l.period * 640);
+
+                if (time == 2) {
+                    int shape = other < N_SHAPES ? other : _i;
+
+                    change =
+                        other < N_SHAPES ? NULL : changes[other - N_SHAPES];
+                    make(ways, shape, &fast);
+                    make(0, shape, &plain);
+                    change = NULL;
+                }
+                mach_cache_run(fast, list, n);
+                mach_cache_run(plain, list, n);
+                compare_counts();
+            }
+            end();
+        }
 }
 END_TEST
 
@@ -437,6 +481,8 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, counts_are_those_of_the_plain_model, 0, N_SHAPES);
     tcase_add_loop_test(t, misses_are_those_of_the_plain_model, 0, N_SHAPES);
+    tcase_add_loop_test(t, what_holds_of_one_machine_is_not_used_on_another, 0,
+                        N_SHAPES);
     tcase_add_loop_test(t, lists_like_one_that_hit_need_no_run, 0, N_SHAPES);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_NORMAL);
