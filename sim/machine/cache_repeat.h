@@ -137,7 +137,7 @@ typedef struct {
     /* The effects of round 0 (begin), of a round from 1 on (early), and of a
      * round from `warmup` on (late), each with the line numbers of the first
      * round it is for. warmup is UINT32_MAX where late would know no more than
-     * early. */
+     * early, and 0, with begin as late, where early knows no more than that. */
     repeat_part begin, early, late;
     uint32_t warmup;
     repeat_streams streams; /* of late */
