@@ -279,7 +279,7 @@ $(SEEDER): $(OUT)/tests/support/small_net.o
 $(FUZZ) $(LIST) $(SEEDER): %: %.o $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The viewer's figures.
-$(OUT)/tests/bench/timeline: $(OUT)/tests/bench/timeline.o $(OUT)/tests/bench/quiet.o $(OUT)/libvpu.a
+$(OUT)/tests/bench/timeline: $(addprefix $(OUT)/tests/bench/,timeline.o proc.o quiet.o) $(OUT)/libvpu.a
 	$(call say,LD)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIB_LDLIBS)
 # The library's.
 $(OUT)/tests/bench/library: $(OUT)/tests/bench/library.o $(OUT)/libvpu.a

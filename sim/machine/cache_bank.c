@@ -31,9 +31,11 @@ static void list_lines(repetition *r)
         const repeat_op *o = &r->late.ops.list[i];
         uint32_t k = 0;
 
+        if (!is_ddr(o))
+            continue;
         while (k < s->n_list && s->list[k] != o->line)
             k++;
-        if (is_ddr(o) && k == s->n_list)
+        if (k == s->n_list)
             s->list[s->n_list++] = o->line;
     }
 }

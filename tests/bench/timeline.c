@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/trace/writer.h"
+#include "tests/bench/proc.h"
 #include "tests/bench/quiet.h"
 #include "visualizer/control.h"
 #include "visualizer/load.h"
@@ -107,15 +108,6 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(const double *of, uint32_t n)
-{
-    double sorted[MOST_TIMES];
-
-    memcpy(sorted, of, n * sizeof *of);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    return sorted[n / 2];
-}
-
 /* 99 of 100 frames are drawn in, in milliseconds. */
 static double frames(view *v, cv_font_set *fonts, uint32_t *px)
 {
@@ -166,7 +158,7 @@ static vpu_status measure(const char *path, figures *to, vpu_error *err)
 {
     static uint32_t px[WIDTH * HEIGHT];
     bool alone = quiet_within(before_s);
-    double start = clock_seconds(), opened = 0, frame = 0;
+    double start = clock_seconds();
     cv_font_set *fonts = NULL;
     struct rusage use;
     tl_timeline tl;
@@ -177,7 +169,8 @@ static vpu_status measure(const char *path, figures *to, vpu_error *err)
         return st;
     st = view_init(&v, &tl, err);
     if (!st && !(st = cv_fonts_open(1, &fonts, err))) {
-        opened = clock_seconds() - start;
+        double opened = clock_seconds() - start, frame;
+
         getrusage(RUSAGE_SELF, &use);
         if (!to->any.n)
             to->memory_kib = use.ru_maxrss;
@@ -197,7 +190,7 @@ int main(int argc, char **argv)
     unsigned long long events = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
     vpu_status st = VPU_OK;
     figures f = {.memory_kib = 0};
-    const times *t = &f.any;
+    times *t = &f.any;
     vpu_error err;
 
     if (!events) {
@@ -217,7 +210,7 @@ int main(int argc, char **argv)
         t = &f.alone;
     printf("{\"slices\": %llu, \"open_s\": %.3f, \"memory_mib\": %ld, "
            "\"frame_p99_ms\": %.2f}\n",
-           events, median(t->opened, t->n), f.memory_kib / 1024,
-           median(t->frame, t->n));
+           events, proc_median(t->opened, t->n), f.memory_kib / 1024,
+           proc_median(t->frame, t->n));
     return 0;
 }

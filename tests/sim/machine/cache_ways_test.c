@@ -57,6 +57,12 @@ static void make(uint32_t fast_cache, int shape, mach_cache **c)
         mach_cache_set_places(*c, places);
 }
 
+static void make_both(int shape)
+{
+    make(ways, shape, &fast);
+    make(0, shape, &plain);
+}
+
 static void setup(void)
 {
     mem = arena_create(0);
@@ -175,8 +181,7 @@ static void launch_again(uint32_t *x)
     if (!draw(x, 3))
         for (uint32_t page = 0; page < PAGES; page++)
             places[page] ^= page & REGION >> MACH_PAGE_SHIFT ? 1u << 12 : 0;
-    make(ways, shape, &fast);
-    make(0, shape, &plain);
+    make_both(shape);
 }
 
 /* What comes between: others in a list, the latest ones again, one, another
@@ -226,8 +231,7 @@ static void begin(uint32_t fast_cache, int shape)
 {
     ways = fast_cache;
     own_shape = shape;
-    make(ways, shape, &fast);
-    make(0, shape, &plain);
+    make_both(shape);
 }
 
 static void end(void)
@@ -335,8 +339,7 @@ START_TEST(what_holds_of_one_machine_is_not_used_on_another)
 
                     change =
                         other < N_SHAPES ? NULL : changes[other - N_SHAPES];
-                    make(ways, shape, &fast);
-                    make(0, shape, &plain);
+                    make_both(shape);
                     change = NULL;
                 }
                 mach_cache_run(fast, list, n);
